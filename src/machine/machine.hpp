@@ -1,0 +1,161 @@
+// Looking at the computer: targets, limits, identity and weather, and what is wrong with them.
+//
+// Functions that touch return facts; functions that judge take facts. Every path can be looked up
+// under another root, so tests feed whole machines made of files. The room must not know how I/O
+// is submitted, nor any output format.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/base.hpp"
+#include "plan/plan.hpp"
+
+namespace uringbench::machine {
+
+/// A file descriptor that closes itself.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) noexcept : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  ~Descriptor();
+  int get() const noexcept { return fd_; }
+  explicit operator bool() const noexcept { return fd_ >= 0; }
+
+ private:
+  int fd_ = -1;
+};
+
+/// Where sysfs, procfs and friends hang. "" is the real machine, a fixture folder in tests.
+struct Root {
+  std::string prefix;
+  std::string operator()(const std::string& path) const { return prefix + path; }
+};
+
+enum class TargetKind { file, block, none };
+const char* kind_name(TargetKind kind) noexcept;  ///< "file", "block", "none"
+
+/// Facts of the whole-disk device that serves a target. Absent members could not be found out.
+struct DeviceFacts {
+  std::string name;             ///< whole disk: "nvme0n1", "vda", "zram0"
+  std::string partition;        ///< "nvme0n1p2" when the target is on a partition, else empty
+  std::optional<std::string> model, firmware, driver, serial, local_cpus;
+  std::optional<int> numa_node;
+  std::optional<std::string> pci_address, pci_link_speed, pci_link_speed_max;
+  std::optional<int> pci_link_width, pci_link_width_max;
+  std::optional<int> poll_queues;            ///< of the driver's module parameter, where it has one
+  std::optional<int> temperature_celsius;
+  std::optional<std::string> backing_file;   ///< loop devices
+  /// queue/*: scheduler (the active one), iostats, nomerges, io_poll, nr_requests, rotational,
+  /// rq_affinity, wbt_lat_usec, logical_block_size, max_sectors_kb, write_cache.
+  std::map<std::string, std::string> queue;
+};
+
+struct TargetFacts {
+  std::string path;           ///< as given
+  std::string resolved_path;  ///< after symbolic links; equal to `path` when there are none
+  TargetKind kind = TargetKind::none;
+  std::uint64_t size_bytes = 0;
+  std::uint32_t logical_block_bytes = 512;
+  /// What direct I/O needs of offsets and lengths, and of memory (statx where the kernel tells).
+  std::uint32_t direct_offset_align = 512;
+  std::uint32_t direct_memory_align = 512;
+  std::optional<std::string> filesystem;      ///< files: "ext4"
+  std::optional<DeviceFacts> device;
+  /// Holes, unwritten extents, or never-written zram pages: reads of them cost no I/O.
+  bool sparse = false;
+  std::uint64_t unwritten_bytes = 0;          ///< how much; 0 when not sparse
+  std::optional<std::string> mounted_at;      ///< block devices (or a partition of it)
+  bool busy = false;                          ///< block devices held by somebody (holders, swap)
+  std::optional<bool> can_poll;
+  std::string cannot_poll_reason, cannot_poll_hint;
+};
+
+/// An open target: O_RDONLY, always; O_DIRECT when asked; O_NOATIME where permitted.
+struct OpenTarget {
+  Descriptor fd;
+  TargetFacts facts;
+};
+
+/// Opens and inspects. Throws UserError(cannot) or SystemError for what is no readable regular
+/// file or block device: missing, directory, fifo, socket, character device (an NVMe controller
+/// /dev/nvme0 names /dev/nvme0n1, /dev/ng0n1 names passthrough), empty, no permission, O_DIRECT
+/// refused by the filesystem (hint -O0). Never blocks on a fifo.
+OpenTarget open_target(const std::string& path, bool direct, const Root& root = {});
+
+/// Another descriptor of the same target, for another thread (opened through /proc/self/fd so that
+/// deleted files work too; falls back to the same open file description when /proc is missing).
+Descriptor reopen(const OpenTarget& target, bool direct);
+
+/// A dense file of random bytes in `directory`, unlinked from the start (O_TMPFILE, or created and
+/// unlinked at once), synced and dropped from the page cache. `stop` is asked between chunks:
+/// when it returns true the file is gone and an empty optional is returned.
+/// Throws UserError when there is no room (statvfs first: need/have), no permission, not a folder.
+/// The returned facts' path is "scratch:<size>@<directory>", kind file.
+std::optional<OpenTarget> make_scratch(const plan::Scratch& scratch, bool direct,
+                                       const std::function<bool()>& stop, const Root& root = {});
+/// What make_scratch would return, without making anything (--dry-run).
+TargetFacts foresee_scratch(const plan::Scratch& scratch, const Root& root = {});
+
+/// What the plan must know of a target.
+plan::TargetShape shape_of(const TargetFacts& facts, bool direct);
+
+/// Raises the soft limits of open files and locked memory to the hard ones, then reads them.
+plan::Limits read_limits(const Root& root = {});
+
+struct Identity {
+  std::string kernel_release, kernel_version, kernel_cmdline, architecture, cpu_model;
+  int cpus_online = 0;
+  int numa_nodes = 0;
+  std::uint64_t memory_bytes = 0;
+  std::optional<std::string> virtualization;         ///< "kvm", "none"…, by DMI and cpuinfo
+  std::map<std::string, std::string> mitigations;    ///< vulnerabilities/* as the kernel words them
+  std::optional<int> io_uring_disabled;              ///< the sysctl; absent on old kernels
+  std::string boot_id;
+  std::map<std::string, std::string> smt;            ///< "control", "active"
+};
+struct Weather {
+  double load_average_1m = 0;
+  std::optional<std::string> governor;               ///< of cpu0, "mixed" when they differ
+  std::optional<int> cpu_mhz_min, cpu_mhz_max;       ///< cpufreq limits
+  std::optional<std::string> turbo;                  ///< "on", "off"
+  std::map<std::string, double> temperature_celsius; ///< thermal zones by type
+};
+Identity read_identity(const Root& root = {});
+Weather read_weather(const Root& root = {});
+
+enum class Severity { info, warning };
+const char* severity_name(Severity severity) noexcept;
+/// Something a reader of the numbers must know. Refusals are not findings, they are Problems.
+struct Finding {
+  Severity severity = Severity::warning;
+  std::string code;     ///< stable: "sparse-target", "page-cache", "not-polled", "scheduler" …
+  std::string message;  ///< names the target where there is one
+  std::string hint;
+};
+
+/// Pure: what to say about these targets, this machine and this plan. One finding per kind and
+/// target. Codes: sparse-target, page-cache, not-polled (automatic fell back; with cure),
+/// scheduler (not none), iostats (on), nomerges is not reported, governor (not performance),
+/// memlock (less than a quarter left or soft limit had to be raised: info), mounted-target (info),
+/// busy-target (info), partial-tail (info), symlink (info), few-cpus (threads > CPUs),
+/// high-load (1-minute load ≥ half the CPUs), rotational (info), virtual-machine (info).
+std::vector<Finding> judge(const plan::Options& options, const plan::RunPlan& plan,
+                           const std::vector<TargetFacts>& targets, const Identity& identity,
+                           const Weather& weather, const plan::Limits& limits);
+
+/// What to tell the user when io_uring_setup answers `error_number` (positive), by sysctl,
+/// capability and kernel: EPERM, ENOSYS, ENOMEM, EINVAL, EMFILE… Never empty.
+std::string setup_hint(int error_number, const Root& root = {});
+
+/// Threads of this process that the kernel made to work off punted requests (comm "iou-wrk-*").
+int count_io_workers();
+
+}  // namespace uringbench::machine

@@ -1,0 +1,66 @@
+// Drawing: plain data in, bytes out.
+//
+// Knows result (what it draws) and units. Must not know files, terminals or how anything was
+// measured: every function returns a string.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/base.hpp"
+#include "result/result.hpp"
+
+namespace uringbench::report {
+
+/// t/io_uring's header, one line per thread and two for the engine, as granted.
+struct HeaderThread {
+  std::uint32_t index = 0;
+  std::int64_t tid = 0;
+  std::string file;  ///< first target; "(none)" for a bare NOP
+  std::uint32_t nfiles = 0;
+  int node = -1;
+};
+struct Header {
+  std::vector<HeaderThread> threads;
+  bool polled = false, fixed_buffers = false, register_files = false, buffered = false;
+  std::uint32_t depth = 0;
+  std::string engine;                                ///< "io_uring", "preadv2"
+  std::optional<std::uint32_t> sq_ring, cq_ring;     ///< rings only
+};
+/// "submitter=0, tid=1234, file=f1, nfiles=1, node=-1\n…polled=0, fixedbufs=1, register_files=1,
+/// buffered=0, QD=128\nEngine=io_uring, sq_ring=128, cq_ring=256\n"
+std::string header(const Header& header);
+
+struct Rate {
+  double iops = 0;
+  std::optional<double> bytes_per_second;                    ///< no BW without
+  std::optional<double> ios_per_submit_call, ios_per_reap;   ///< "-1" without, as there
+};
+/// "IOPS=93.21K, BW=364MiB/s, IOS/call=32/31\n": the two figures of IOS/call rounded to the nearest.
+std::string rate_line(const Rate& rate);
+/// "Maximum IOPS=93.21K\n"
+std::string maximum_line(double iops);
+/// One line per finished repeat of `run`: "run 1/6: IOPS=…, BW=…, CPU=1.9 µs/IO\n", with errors,
+/// short reads, stall and interruption in words when there are any.
+std::string run_line(const result::Run& run, std::uint32_t repeats);
+
+/// Latency block of one run in ns or µs: heading with the unit and what is measured, then
+/// percentiles four a line, then min/mean/max. Empty without samples.
+std::string latency_block(const result::Latency& latency);
+
+/// Our own summary, the last thing on stdout, drawn from the document alone so that `show` can draw
+/// it again: per cell what ran and how it was granted, the headline (total ÷ time; for several runs
+/// the median with its interval, its true coverage and n, "95% CI" named), bandwidth, latency when
+/// timed, CPU time per I/O, context switches, system calls; then errors, short reads, retries, stall,
+/// interruption and the findings' codes. At most 80 columns, aligned. Ends in a newline.
+std::string summary(const result::Document& document);
+
+/// "warning: <message>\n  hint: <hint>\n" and the like, for stderr. No colour.
+std::string finding(const result::Finding& finding);
+
+/// --dry-run: the plan's settings (asked → will be), targets and findings.
+std::string dry_run(const result::Document& document);
+
+}  // namespace uringbench::report
