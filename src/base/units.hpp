@@ -26,7 +26,7 @@ bool parse_switch(std::string_view flag, std::string_view text);
 std::uint64_t parse_size(std::string_view flag, std::string_view text, std::uint64_t least = 1,
                          std::uint64_t most = std::numeric_limits<std::int64_t>::max());
 /// Nanoseconds. "5", "5s", "1.5", "500ms", "250us", "2m", "1h". Result in [least, most];
-/// a bare "0" is allowed when `least` is 0.
+/// a bare "0" is allowed when `least` is 0. Exact: what is finer than a nanosecond is refused.
 std::int64_t parse_duration(std::string_view flag, std::string_view text, std::int64_t least_ns,
                             std::int64_t most_ns);
 /// CPU numbers in the order given: "0-3,8" is {0,1,2,3,8}. Refuses reversed ranges, duplicates
@@ -42,11 +42,11 @@ std::string format_iops(double iops);
 /// (÷1024) with two decimals ("2.09GiB/s"). Below 10 MiB/s one decimal would be lost, so: two
 /// decimals below 10 ("0.50MiB/s").
 std::string format_bandwidth(double bytes_per_second);
-/// "4096", "64k", "1M": the shortest exact form with a power-of-1024 suffix.
+/// "3000", "4k", "1M": the shortest exact form, with the largest suffix (k, M, G, T) that divides.
 std::string format_size(std::uint64_t bytes);
 /// For people: "64.0 MiB", "512 B", "1.5 GiB".
 std::string format_bytes(std::uint64_t bytes);
-/// For people: "850 ns", "12.3 µs", "4.56 ms", "5 s", "2 m 5 s".
+/// For people: "850 ns", "12.3 µs", "4.56 ms", "5 s", "1.25 s", "2 m 5 s".
 std::string format_duration(double nanoseconds);
 
 }  // namespace uringbench::base

@@ -56,7 +56,9 @@ class Histogram {
 
  private:
   std::array<std::uint64_t, kBuckets> counts_{};
-  unsigned __int128 sum_ = 0;  // 64 bits of ticks would overflow within a day at depth 32768
+  // 64 bits of ticks would overflow within a day at depth 32768.
+  __extension__ using Sum = unsigned __int128;
+  Sum sum_ = 0;
   std::uint64_t min_ = UINT64_MAX;
   std::uint64_t max_ = 0;
 };
