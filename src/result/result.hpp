@@ -4,10 +4,12 @@
 // it must not know engine, plan or machine: a schema is a contract, internals are not.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -26,7 +28,17 @@ class Settings {
                              std::vector<std::string>, std::vector<std::int64_t>>;
   /// Appends; a key is set once (asserted).
   Settings& set(std::string key, Value value);
-  Settings& set(std::string key, const char* value) { return set(std::move(key), std::string(value)); }
+  Settings& set(std::string key, const char* value) {
+    return set(std::move(key), Value(std::string(value)));
+  }
+  /// Any integer type, whose conversion to the variant would otherwise be ambiguous or narrowing.
+  template <std::integral Integer>
+    requires(!std::same_as<Integer, bool>)
+  Settings& set(std::string key, Integer value) {
+    using Widest =
+        std::conditional_t<std::is_signed_v<Integer>, std::int64_t, std::uint64_t>;
+    return set(std::move(key), Value(static_cast<Widest>(value)));
+  }
   const std::vector<std::pair<std::string, Value>>& entries() const { return entries_; }
   const Value* find(const std::string& key) const;
 
@@ -34,7 +46,9 @@ class Settings {
   std::vector<std::pair<std::string, Value>> entries_;
 };
 
-struct Tool { std::string version, commit, compiler, build_type, liburing; };
+struct Tool {
+  std::string version, commit, compiler, build_type, liburing;
+};
 
 struct SessionInfo {
   std::string id, boot_id, verb, label;
@@ -84,7 +98,10 @@ struct Target {
   std::optional<Device> device;
   std::map<std::string, std::string> queue;      ///< left out when empty
 };
-struct Finding { std::string severity, code, message, hint; };
+struct Finding {
+  std::string severity;  ///< info | warning
+  std::string code, message, hint;
+};
 
 struct ErrorTally {
   std::uint64_t count = 0;
@@ -180,6 +197,10 @@ std::string to_json(const Document& document);
 /// Can a document be written here later? Throws UserError(internal) naming the path and reason: no
 /// such folder, no permission, is a directory. Leaves nothing behind; "-" always passes.
 void check_writable(const std::string& path);
+
+/// Does saving here replace what was there? False for "-", /dev/stdout, fifos and the like, where a
+/// second save would append a second document: save there once, at the end.
+bool can_replace(const std::string& path);
 
 /// Temporary name in the same folder, fsync, rename, fsync of the folder. Follows a symbolic link
 /// at `path` to its end; keeps the mode of a file it replaces; a target that is no regular file
