@@ -100,11 +100,12 @@ std::optional<std::int64_t> exact_product(std::string_view number, std::int64_t 
   std::string_view fraction =
       point == std::string_view::npos ? std::string_view{} : number.substr(point + 1);
   fault = DecimalFault::malformed;
-  if (!all_digits(whole) || (point != std::string_view::npos && !all_digits(fraction))) {
-    return std::nullopt;
-  }
+  const bool has_point = point != std::string_view::npos;
+  // ".5" is a number, "5." and "." are typing errors.
+  if (has_point ? !all_digits(fraction) : !all_digits(whole)) return std::nullopt;
+  if (!whole.empty() && !all_digits(whole)) return std::nullopt;
   fault = DecimalFault::overflow;
-  const auto units = whole_number<std::int64_t>(whole);
+  const auto units = whole_number<std::int64_t>(whole.empty() ? "0" : whole);
   std::int64_t total = 0;
   if (!units || __builtin_mul_overflow(*units, factor, &total)) return std::nullopt;
   // Each decimal place divides what is left of the factor by ten. A remainder means that the

@@ -100,7 +100,7 @@ struct Limits {
 
 struct TargetPlan {
   std::string path;
-  std::uint64_t blocks = 0;  ///< whole blocks; offsets are block * block_size_bytes
+  std::uint64_t blocks = 0;  ///< whole blocks, at least 1; offsets are block * block_size_bytes
 };
 
 struct ThreadPlan {
@@ -132,8 +132,12 @@ struct RunPlan {
   std::uint32_t repeats = 1;
   std::int64_t stall_timeout_ns = 0;
   std::uint64_t seed = 0;
+  /// Distance of two slots' buffers: the block size, which direct I/O has aligned already; buffered
+  /// blocks of odd sizes are rounded up to 64 bytes. Dense, so that small blocks stay in the cache.
+  std::uint64_t slot_stride_bytes = 0;
   /// A registered region holds whole slots and never exceeds kMaxRegisteredRegionBytes.
   std::uint32_t slots_per_region = 0;
+  /// Whole pages per slot, times depth; 0 for a bare NOP.
   std::uint64_t buffer_bytes_per_thread = 0;
   std::vector<TargetPlan> targets;
   std::vector<ThreadPlan> threads;
@@ -146,22 +150,27 @@ struct RunPlan {
 /// `targets` has one entry per file in order (none for a bare NOP). `seed` is what to use when
 /// the options have none.
 ///
-/// Rules: batches are clamped to depth (-c 0 means 1) with a note; the sync engine has depth 1
-/// and batches of 1, unregistered and not polled (noted only where the user gave those flags);
-/// block size is a multiple of each target's alignment when direct; every target holds at least
-/// one block, a partial tail is ignored with a note; polled needs direct and targets that can
-/// poll; `automatic` polls when all targets can, and notes when it does not; buffers fit into
-/// available memory and, when registered, into the memlock limit; file descriptors suffice;
-/// pinned CPUs are allowed ones; NOP has no block device rules.
+/// Rules: batches are clamped to depth (-c 0 means 1), with a note where the user gave them; the
+/// sync engine has depth 1 and batches of 1, unregistered and not polled (noted only where the
+/// user gave those flags); block size is a multiple of each target's alignment when direct; every
+/// target holds at least one block, a partial tail is ignored with a note; polled needs direct and
+/// targets that can poll; `automatic` polls when all targets are known to, and notes when it does
+/// not; vectored reads use plain buffers; buffers fit into available memory and, when registered,
+/// into the memlock limit and the kernel's regions; file descriptors suffice; pinned CPUs are
+/// allowed ones; a measured run has an end. NOP has no rules for targets, is polled only on demand,
+/// and registers nothing when it is bare.
+/// Contradictions and values out of range are usage problems, everything else is "cannot".
 /// Threads and targets: when one count divides the other, targets are partitioned (thread t gets
 /// the targets i with i % threads == t, or target t % targets); otherwise every thread reads
 /// all targets, so that requests spread evenly in any case.
 RunPlan make_plan(const Options& options, const std::vector<TargetShape>& targets,
                   const Limits& limits, std::uint64_t seed);
 
-/// The canonical identity of a cell, stable order: "randread bs=4096 qd=128 submit=32 complete=32
-/// threads=1 direct=1 polled=0 fixedbufs=1 regfiles=1 engine=io_uring …".
-/// Settings at their defaults are included too: two cells are equal iff their ids are.
+/// The canonical identity of a cell, in an order that only grows at its end: "randread bs=4096
+/// qd=128 submit=32 complete=32 threads=1 direct=1 polled=0 fixedbufs=1 regfiles=1 engine=io_uring
+/// regring=1 vectored=0 latency=0 targets=1 cpus=any".
+/// Settings at their defaults are included too: two cells are equal iff their ids are. Seed,
+/// label, paths and durations are no part of it.
 std::string cell_id(const RunPlan& plan);
 
 }  // namespace uringbench::plan

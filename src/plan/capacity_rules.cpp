@@ -1,0 +1,123 @@
+// What does not fit into this machine or into the limits of this process.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "plan/rules.hpp"
+
+namespace uringbench::plan::rules {
+
+namespace {
+
+using base::ExitCode;
+using base::format_bytes;
+
+/// Rings, standard streams, the result document, sysfs files and what libraries keep open.
+constexpr std::uint64_t kSpareDescriptors = 64;
+
+/// "128 requests of 4096 bytes", "2 threads with 128 requests of 4096 bytes each".
+std::string describe_buffers(const RunPlan& plan) {
+  const std::string requests = fmt::format("{} request{} of {} bytes", plan.depth,
+                                           plan.depth == 1 ? "" : "s", plan.block_size_bytes);
+  if (plan.threads.size() == 1) return requests;
+  return fmt::format("{} threads with {} each", plan.threads.size(), requests);
+}
+
+void check_regions(const RunPlan& plan, std::uint64_t bytes_per_slot, Problems& problems) {
+  if (bytes_per_slot > kMaxRegisteredRegionBytes) {
+    problems.push_back(
+        {ExitCode::cannot,
+         fmt::format(
+             "--block-size {} is more than a registered buffer can hold: the kernel's limit "
+             "is {} bytes",
+             plan.block_size_bytes, kMaxRegisteredRegionBytes),
+         "use -B0, or -b1G or less"});
+  } else if (region_count(plan) > kMaxRegisteredRegions) {
+    problems.push_back(
+        {ExitCode::cannot,
+         fmt::format("{} need {} registered buffers: the kernel's limit is {} per ring",
+                     describe_buffers(plan), region_count(plan), kMaxRegisteredRegions),
+         "use -B0, or a smaller --depth or --block-size"});
+  }
+}
+
+void check_memory(const RunPlan& plan, const Limits& limits, Problems& problems) {
+  const std::uint64_t needed = plan.buffer_bytes_per_thread * plan.threads.size();
+  if (needed > limits.memory_available_bytes) {
+    problems.push_back(
+        {ExitCode::cannot,
+         fmt::format("not enough memory: the buffers of {} need {} bytes ({}), {} bytes ({}) are "
+                     "available",
+                     describe_buffers(plan), needed, format_bytes(needed),
+                     limits.memory_available_bytes, format_bytes(limits.memory_available_bytes)),
+         "use a smaller --depth, --block-size or --threads"});
+  }
+  if (plan.fixed_buffers && !limits.memlock_exempt && needed > limits.memlock_bytes) {
+    problems.push_back(
+        {ExitCode::cannot,
+         fmt::format("--fixed-buffers: the buffers of {} need {} bytes ({}) of locked memory, the "
+                     "limit is {} bytes ({})",
+                     describe_buffers(plan), needed, format_bytes(needed), limits.memlock_bytes,
+                     format_bytes(limits.memlock_bytes)),
+         fmt::format("use -B0, or raise the limit: ulimit -l {} (KiB; as root, or through "
+                     "limits.conf)",
+                     round_up(needed, 1024) / 1024)});
+  }
+}
+
+void check_descriptors(const RunPlan& plan, const Limits& limits, Problems& problems) {
+  const std::uint64_t threads = plan.threads.size();
+  const std::uint64_t needed = threads * plan.targets.size() + threads + kSpareDescriptors;
+  if (needed <= limits.open_files) return;
+  problems.push_back(
+      {ExitCode::cannot,
+       fmt::format("too few file descriptors: {} thread{} on {} target{} need {}, the limit is {}",
+                   threads, threads == 1 ? "" : "s", plan.targets.size(),
+                   plan.targets.size() == 1 ? "" : "s", needed, limits.open_files),
+       fmt::format("raise the limit: ulimit -n {}, or use fewer --threads or targets", needed)});
+}
+
+}  // namespace
+
+std::uint64_t max_block_bytes(const Limits& limits) {
+  const std::uint64_t int_max = 0x7fffffff;
+  return std::min(kMaxBlockBytes, int_max / limits.page_bytes * limits.page_bytes);
+}
+
+std::uint64_t slot_bytes(std::uint64_t block_size_bytes, const Limits& limits) {
+  return round_up(block_size_bytes, limits.page_bytes);
+}
+
+std::uint64_t region_count(const RunPlan& plan) {
+  return round_up(plan.depth, plan.slots_per_region) / plan.slots_per_region;
+}
+
+void check_capacity(const RunPlan& plan, const Limits& limits, Problems& problems) {
+  if (plan.fixed_buffers) {
+    check_regions(plan, slot_bytes(plan.block_size_bytes, limits), problems);
+  }
+  check_memory(plan, limits, problems);
+  check_descriptors(plan, limits, problems);
+}
+
+void check_cpus(const std::vector<int>& cpus, const Limits& limits, Problems& problems) {
+  if (limits.allowed_cpus.empty()) return;
+  std::vector<int> forbidden;
+  for (const int cpu : cpus) {
+    const auto& allowed = limits.allowed_cpus;
+    const bool may_use = std::find(allowed.begin(), allowed.end(), cpu) != allowed.end();
+    if (cpu >= 0 && !may_use) forbidden.push_back(cpu);
+  }
+  if (forbidden.empty()) return;
+  const std::string allowed = base::format_cpu_list(limits.allowed_cpus);
+  const std::string names = base::format_cpu_list(forbidden);
+  problems.push_back(
+      {ExitCode::cannot,
+       fmt::format("--cpus: this process may not run on CPU {}: allowed are {}", names, allowed),
+       fmt::format("choose from {}, or widen the process's CPU set (taskset, cgroup cpuset)",
+                   allowed)});
+}
+
+}  // namespace uringbench::plan::rules

@@ -1,0 +1,37 @@
+// The rules of make_plan, by kind. Inside the room only: other rooms see plan.hpp.
+//
+// Every rule adds what is wrong to a list, so that a user hears of all mistakes in one go.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "plan/plan.hpp"
+
+namespace uringbench::plan::rules {
+
+using Problems = std::vector<base::Problem>;
+
+/// Each value by itself is in its range (usage).
+void check_ranges(const Options& options, const Limits& limits, Problems& problems);
+/// The flags do not contradict each other, and there is something to do (usage).
+void check_combinations(const Options& options, std::size_t target_count, Problems& problems);
+/// Every target can be read in such blocks, and polled if that was demanded (cannot).
+void check_targets(const RunPlan& plan, PolledWish polled, const std::vector<TargetShape>& targets,
+                   Problems& problems);
+/// Registered regions, memory, locked memory and file descriptors suffice (cannot).
+void check_capacity(const RunPlan& plan, const Limits& limits, Problems& problems);
+/// The CPUs to pin to are ones this process may use (cannot).
+void check_cpus(const std::vector<int>& cpus, const Limits& limits, Problems& problems);
+
+/// The largest block one read can fill: INT_MAX rounded down to a page, as the kernel has it.
+std::uint64_t max_block_bytes(const Limits& limits);
+std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple);
+/// What one request's buffer occupies. Buffers begin on page boundaries, so that any device's
+/// demand of memory alignment is met.
+std::uint64_t slot_bytes(std::uint64_t block_size_bytes, const Limits& limits);
+/// Registered regions one thread's ring needs.
+std::uint64_t region_count(const RunPlan& plan);
+
+}  // namespace uringbench::plan::rules

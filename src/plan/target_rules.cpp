@@ -1,0 +1,92 @@
+// What a target cannot do.
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "plan/rules.hpp"
+
+namespace uringbench::plan::rules {
+
+namespace {
+
+using base::ExitCode;
+
+/// Twenty devices of one kind have one problem, not twenty.
+std::string name_paths(const std::vector<std::string>& paths) {
+  if (paths.size() == 1) return paths[0];
+  if (paths.size() == 2) return paths[0] + " and " + paths[1];
+  if (paths.size() == 3) return fmt::format("{}, {} and {}", paths[0], paths[1], paths[2]);
+  return fmt::format("{}, {} and {} more", paths[0], paths[1], paths.size() - 2);
+}
+
+void check_alignment(const RunPlan& plan, const std::vector<TargetShape>& targets,
+                     Problems& problems) {
+  if (!plan.direct) return;
+  std::map<std::uint64_t, std::vector<std::string>> by_alignment;
+  for (const TargetShape& target : targets) {
+    if (target.alignment_bytes > 1 && plan.block_size_bytes % target.alignment_bytes != 0) {
+      by_alignment[target.alignment_bytes].push_back(target.path);
+    }
+  }
+  for (const auto& [alignment, paths] : by_alignment) {
+    problems.push_back(
+        {ExitCode::cannot,
+         fmt::format("{}: --block-size {} must be a multiple of {} for direct I/O",
+                     name_paths(paths), plan.block_size_bytes, alignment),
+         fmt::format("use e.g. -b{}, or -O0 to read through the page cache",
+                     base::format_size(round_up(plan.block_size_bytes, alignment)))});
+  }
+}
+
+void check_size(const RunPlan& plan, const TargetShape& target, Problems& problems) {
+  if (target.size_bytes >= plan.block_size_bytes) return;
+  if (target.size_bytes == 0) {
+    problems.push_back({ExitCode::cannot, fmt::format("{}: is empty", target.path),
+                        "name a file or block device with data in it"});
+    return;
+  }
+  const std::uint64_t alignment = plan.direct ? std::max(1U, target.alignment_bytes) : 1;
+  const std::uint64_t largest = target.size_bytes / alignment * alignment;
+  problems.push_back(
+      {ExitCode::cannot,
+       fmt::format("{}: is smaller than one block: it has {} bytes, --block-size is {}",
+                   target.path, target.size_bytes, plan.block_size_bytes),
+       largest > 0 ? fmt::format("use -b{} or less, or a larger target", base::format_size(largest))
+                   : fmt::format("use a larger target, or -O0 -b{}", target.size_bytes)});
+}
+
+void check_polling(const std::vector<TargetShape>& targets, Problems& problems) {
+  // The same reason on many devices is said once; the cure goes with the reason.
+  std::map<std::string, std::pair<std::vector<std::string>, std::string>> by_reason;
+  for (const TargetShape& target : targets) {
+    if (target.can_poll.value_or(true)) continue;
+    auto& [paths, hint] = by_reason[target.cannot_poll_reason];
+    paths.push_back(target.path);
+    if (hint.empty()) hint = target.cannot_poll_hint;
+  }
+  for (const auto& [reason, where] : by_reason) {
+    problems.push_back({ExitCode::cannot,
+                        fmt::format("{}: polled I/O (-p1) {}", name_paths(where.first),
+                                    reason.empty() ? "is not supported by this target" : reason),
+                        where.second.empty() ? "use -p0" : where.second});
+  }
+}
+
+}  // namespace
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+void check_targets(const RunPlan& plan, PolledWish polled, const std::vector<TargetShape>& targets,
+                   Problems& problems) {
+  // A no-op looks the file up and reads nothing of it.
+  if (plan.nop) return;
+  check_alignment(plan, targets, problems);
+  for (const TargetShape& target : targets) check_size(plan, target, problems);
+  if (polled == PolledWish::on) check_polling(targets, problems);
+}
+
+}  // namespace uringbench::plan::rules
