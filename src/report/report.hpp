@@ -38,12 +38,12 @@ struct Rate {
   std::optional<double> bytes_per_second;                    ///< no BW without
   std::optional<double> ios_per_submit_call, ios_per_reap;   ///< "-1" without, as there
 };
-/// "IOPS=93.21K, BW=364MiB/s, IOS/call=32/31\n": the two figures of IOS/call rounded to the nearest.
+/// "IOPS=93210, BW=364MiB/s, IOS/call=32/31\n": the figures of IOS/call rounded to the nearest.
 std::string rate_line(const Rate& rate);
-/// "Maximum IOPS=93.21K\n"
+/// "Maximum IOPS=193.21K\n"
 std::string maximum_line(double iops);
-/// One line per finished repeat of `run`: "run 1/6: IOPS=…, BW=…, CPU=1.9 µs/IO\n", with errors,
-/// short reads, stall and interruption in words when there are any.
+/// One line per finished repeat of `run`: "run 1/6: IOPS=…, BW=…, CPU=1.90 µs/IO\n", with errors,
+/// short reads, unsteadiness, stall and interruption in words when there are any.
 std::string run_line(const result::Run& run, std::uint32_t repeats);
 
 /// Latency block of one run in ns or µs: heading with the unit and what is measured, then
@@ -53,8 +53,15 @@ std::string latency_block(const result::Latency& latency);
 /// Our own summary, the last thing on stdout, drawn from the document alone so that `show` can draw
 /// it again: per cell what ran and how it was granted, the headline (total ÷ time; for several runs
 /// the median with its interval, its true coverage and n, "95% CI" named), bandwidth, latency when
-/// timed, CPU time per I/O, context switches, system calls; then errors, short reads, retries, stall,
-/// interruption and the findings' codes. At most 80 columns, aligned. Ends in a newline.
+/// timed, CPU time per I/O, context switches, system calls; then errors, short reads, retries,
+/// stall, interruption and warnings; at the end targets, machine and the findings' codes. At most
+/// 80 columns, aligned, no "IOPS=" that a parser of t/io_uring's lines could take for a sample.
+///
+/// Settings it reads, of `granted` where they are there and else of `asked`: strings "engine";
+/// integers "depth", "batch_submit", "batch_complete", "block_size_bytes", "threads"; flags (bool,
+/// or 0 and 1) "nop", "random", "polled", "direct", "fixed_buffers", "register_files", "vectored";
+/// list of strings "setup_flags". A key in both with different values is reported as adjusted,
+/// unless "auto" was asked. Figures over several runs come from Cell::summary and Cell::runs.
 std::string summary(const result::Document& document);
 
 /// "warning: <message>\n  hint: <hint>\n" and the like, for stderr. No colour.

@@ -106,7 +106,11 @@ struct Finding {
 struct ErrorTally {
   std::uint64_t count = 0;
   std::map<std::string, std::uint64_t> by_errno;
-  struct First { std::string errno_name; std::uint32_t target = 0; std::uint64_t offset_bytes = 0; };
+  struct First {
+    std::string errno_name;
+    std::uint32_t target = 0;  ///< index into Document::targets
+    std::uint64_t offset_bytes = 0;
+  };
   std::optional<First> first;
 };
 struct Interval { std::int64_t elapsed_ns = 0; std::uint64_t ios = 0; double iops = 0; };
@@ -185,13 +189,13 @@ struct Document {
 std::optional<Latency> latency_of(const stats::Histogram& nanoseconds);
 
 /// Fills `summary` from `runs`: iops, bytes_per_second, cpu_per_io_ns, latency_mean_ns,
-/// latency_p50_ns, latency_p99_ns, latency_p99.9_ns, each over the runs that have it. Runs that were
-/// interrupted or stalled do not count. Empty when no run counts.
+/// latency_p50_ns, latency_p99_ns, latency_p99.9_ns, each over the runs that have it. Runs that
+/// were interrupted or stalled do not count. Empty when no run counts.
 void summarize(Cell& cell);
 
 /// JSON text of the document, two-space indent, one trailing newline, keys in the schema's order.
 /// Absent optionals are left out; NaN and infinity never appear (asserted). Strings that are not
-/// valid UTF-8 (file names, argv) are written with U+FFFD in place of each bad byte.
+/// valid UTF-8 (file names, argv) are written with U+FFFD in place of what is not.
 std::string to_json(const Document& document);
 
 /// Can a document be written here later? Throws UserError(internal) naming the path and reason: no
@@ -204,7 +208,10 @@ bool can_replace(const std::string& path);
 
 /// Temporary name in the same folder, fsync, rename, fsync of the folder. Follows a symbolic link
 /// at `path` to its end; keeps the mode of a file it replaces; a target that is no regular file
-/// (/dev/stdout, /dev/null, a fifo) is written to directly. Throws SystemError(internal).
+/// (/dev/stdout, /dev/null, a fifo) is written to directly, but a block device never. Where only
+/// the file itself may change (a file mounted into a container) it is filled in place. Throws
+/// SystemError or UserError, both with ExitCode::internal: a regular file that was there is then
+/// as it was, and no temporary file is left. One call at a time.
 void save_atomically(const std::string& path, const std::string& text);
 
 /// Async-signal-safe: removes the temporary file of a save_atomically that is under way.

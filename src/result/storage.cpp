@@ -60,7 +60,8 @@ std::string in_folder(const std::string& folder, const std::string& name) {
   throw SystemError(operation, subject, error_number, hint, ExitCode::internal);
 }
 
-[[noreturn]] void refuse(const std::string& path, const std::string& reason, std::string hint = {}) {
+[[noreturn]] void refuse(const std::string& path, const std::string& reason,
+                         std::string hint = {}) {
   throw UserError(ExitCode::internal, path + ": cannot write the result document: " + reason,
                   std::move(hint));
 }
@@ -175,7 +176,8 @@ int write_all(int fd, std::string_view text) {
 void write_directly(const std::string& path, const Destination& destination, int flags,
                     const std::string& text) {
   if (destination.fd) {
-    if (const int error_number = write_all(*destination.fd, text)) fail("write", path, error_number);
+    const int error_number = write_all(*destination.fd, text);
+    if (error_number != 0) fail("write", path, error_number);
     return;
   }
   Descriptor file(::open(destination.name.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | flags));

@@ -1,0 +1,132 @@
+#include "report/text.hpp"
+
+#include <fmt/format.h>
+
+namespace uringbench::report {
+namespace {
+
+constexpr std::size_t kTextColumn = 15;
+constexpr std::size_t kRemarkColumn = 26;
+
+bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+
+// Length in bytes of the well-formed, printable character at the front of `text`; 0 when there is
+// none. Ranges: Unicode standard, table 3-7; U+0080–U+009F are control characters as well.
+std::size_t character_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
+  };
+  const auto within = [&](std::size_t i, unsigned low, unsigned high) {
+    return byte(i) >= low && byte(i) <= high;
+  };
+  const auto tail = [&](std::size_t i) { return within(i, 0x80, 0xBF); };
+  const unsigned lead = byte(0);
+  if (lead >= 0x20 && lead < 0x7F) return 1;
+  if (lead == 0xC2) return within(1, 0xA0, 0xBF) ? 2 : 0;
+  if (lead > 0xC2 && lead <= 0xDF) return tail(1) ? 2 : 0;
+  if ((lead & 0xF0) == 0xE0) {
+    const bool second = within(1, lead == 0xE0 ? 0xA0 : 0x80, lead == 0xED ? 0x9F : 0xBF);
+    return second && tail(2) ? 3 : 0;
+  }
+  if (lead >= 0xF0 && lead <= 0xF4) {
+    const bool second = within(1, lead == 0xF0 ? 0x90 : 0x80, lead == 0xF4 ? 0x8F : 0xBF);
+    return second && tail(2) && tail(3) ? 4 : 0;
+  }
+  return 0;
+}
+
+// Bytes that the first `most` columns take.
+std::size_t bytes_of_columns(std::string_view text, std::size_t most) {
+  std::size_t bytes = 0;
+  for (std::size_t seen = 0; bytes < text.size(); ++bytes) {
+    if (!is_continuation(text[bytes]) && seen++ == most) break;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t length = character_length(text);
+    if (length == 0) {
+      out += '?';
+      text.remove_prefix(1);
+    } else {
+      out += text.substr(0, length);
+      text.remove_prefix(length);
+    }
+  }
+  return out;
+}
+
+std::size_t columns(std::string_view text) {
+  std::size_t count = 0;
+  for (const char byte : text) count += is_continuation(byte) ? 0 : 1;
+  return count;
+}
+
+std::string cut_front(std::string_view text, std::size_t most) {
+  const std::size_t have = columns(text);
+  if (have <= most) return std::string(text);
+  return "…" + std::string(text.substr(bytes_of_columns(text, have - most + 1)));
+}
+
+std::string pad(std::string text, std::size_t width) {
+  const std::size_t have = columns(text);
+  if (have < width) text.append(width - have, ' ');
+  return text;
+}
+
+std::string join(const std::vector<std::string>& words, std::string_view separator) {
+  return fmt::format("{}", fmt::join(words, separator));
+}
+
+std::string wrap(std::string_view prefix, std::string_view text, std::size_t hanging) {
+  std::string out(prefix);
+  std::size_t column = columns(prefix);
+  bool line_has_words = false;
+  const auto new_line = [&] {
+    out += '\n' + std::string(hanging, ' ');
+    column = hanging;
+    line_has_words = false;
+  };
+  while (!text.empty()) {
+    const std::size_t end = text.find(' ');
+    std::string_view word = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (line_has_words && column + 1 + columns(word) > kPageColumns) new_line();
+    if (line_has_words) {
+      out += ' ';
+      ++column;
+    }
+    while (column + columns(word) > kPageColumns) {
+      const std::size_t fits = bytes_of_columns(word, kPageColumns - column);
+      out += word.substr(0, fits);
+      word.remove_prefix(fits);
+      new_line();
+    }
+    out += word;
+    column += columns(word);
+    line_has_words = true;
+  }
+  while (!out.empty() && out.back() == ' ') out.pop_back();
+  return out + '\n';
+}
+
+std::string row(std::string_view label, std::string_view text) {
+  return wrap(pad(fmt::format("  {}", label), kTextColumn), text, kTextColumn);
+}
+
+std::string row(std::string_view label, std::string_view value, std::string_view text) {
+  std::string prefix = pad(fmt::format("  {}", label), kTextColumn);
+  prefix = pad(fmt::format("{}{}", prefix, value), kRemarkColumn - 1) + ' ';
+  return wrap(prefix, text, kRemarkColumn);
+}
+
+std::string count_of(std::uint64_t count, std::string_view singular) {
+  return fmt::format("{} {}{}", count, singular, count == 1 ? "" : "s");
+}
+
+}  // namespace uringbench::report
