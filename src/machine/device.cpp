@@ -1,0 +1,237 @@
+#include "machine/device.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <vector>
+
+#include "machine/mounts.hpp"
+#include "machine/small_files.hpp"
+
+namespace uringbench::machine {
+
+namespace {
+
+constexpr std::array kQueueKeys = {"scheduler",      "iostats",      "nomerges",
+                                   "io_poll",        "nr_requests",  "rotational",
+                                   "rq_affinity",    "wbt_lat_usec", "logical_block_size",
+                                   "max_sectors_kb", "write_cache"};
+
+std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+/// The sysfs folder of the whole disk, without links, and the partition's name if it is one.
+struct BlockFolder {
+  std::string disk;
+  std::string partition;
+};
+
+std::optional<BlockFolder> find_folder(const std::string& device_number, const Root& root) {
+  const auto folder = real_path(root("/sys/dev/block/" + device_number));
+  if (!folder) return std::nullopt;
+  if (!exists(*folder + "/partition")) return BlockFolder{*folder, {}};
+  return BlockFolder{parent_of(*folder), base_name(*folder)};
+}
+
+/// "none [mq-deadline] kyber": the one in brackets is at work.
+std::string active_scheduler(const std::string& text) {
+  const std::size_t open = text.find('[');
+  const std::size_t close = text.find(']', open == std::string::npos ? 0 : open);
+  if (open == std::string::npos || close == std::string::npos) return text;
+  return text.substr(open + 1, close - open - 1);
+}
+
+std::map<std::string, std::string> read_queue(const std::string& disk) {
+  std::map<std::string, std::string> queue;
+  for (const char* key : kQueueKeys) {
+    const auto value = read_fact(disk + "/queue/" + key);
+    if (!value) continue;
+    queue[key] = key == std::string_view("scheduler") ? active_scheduler(*value) : *value;
+  }
+  return queue;
+}
+
+bool is_hex(char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; }
+
+/// Domain, bus, device, function: "0000:01:00.0". A domain may have more than four digits.
+bool is_pci_address(const std::string& name) {
+  const std::size_t size = name.size();
+  if (size < 12) return false;
+  const std::string tail = name.substr(size - 8);  // ":01:00.0"
+  if (tail[0] != ':' || tail[3] != ':' || tail[6] != '.') return false;
+  for (std::size_t i = 0; i + 8 < size; ++i) {
+    if (!is_hex(name[i])) return false;
+  }
+  return is_hex(tail[1]) && is_hex(tail[2]) && is_hex(tail[4]) && is_hex(tail[5]) &&
+         is_hex(tail[7]);
+}
+
+bool is_nvme_controller(const std::string& name) {
+  return starts_with(name, "nvme") && to_number(name.substr(4)).has_value();
+}
+
+/// Where in the device tree the hardware hangs. With NVMe multipath the disk lives below a virtual
+/// subsystem, which links to its controllers; the first controller stands for all.
+std::string hardware_folder(const std::string& disk) {
+  const auto device = real_path(disk + "/device");
+  if (!device) return disk;
+  if (is_nvme_controller(base_name(*device))) return *device;
+  for (const std::string& name : list_names(*device)) {
+    if (!is_nvme_controller(name)) continue;
+    const auto controller = real_path(*device + "/" + name);
+    if (controller) return *controller;
+  }
+  return *device;
+}
+
+/// The first driver on the way up the device tree; it must not leave sysfs, or a fixture would see
+/// the real machine.
+std::optional<std::string> driver_above(std::string folder) {
+  while (folder.find("/sys/devices/") != std::string::npos) {
+    const auto driver = real_path(folder + "/driver");
+    if (driver) return base_name(*driver);
+    folder = parent_of(folder);
+  }
+  return std::nullopt;
+}
+
+/// Software devices have no driver link; their name's letters name the driver.
+std::optional<std::string> driver_by_name(const std::string& name, const std::string& hardware) {
+  const std::size_t letters = static_cast<std::size_t>(
+      std::find_if(name.begin(), name.end(),
+                   [](char c) { return std::isalpha(static_cast<unsigned char>(c)) == 0; }) -
+      name.begin());
+  const std::string word = name.substr(0, letters);
+  if (word == "nullb") return "null_blk";
+  if (word == "nvme") {
+    const auto transport = read_fact(hardware + "/transport");
+    return transport && *transport != "pcie" ? "nvme_" + *transport : "nvme";
+  }
+  if (word.empty()) return std::nullopt;
+  return word;
+}
+
+void read_pci(DeviceFacts& facts, std::string folder) {
+  while (folder.find("/sys/devices/") != std::string::npos && !is_pci_address(base_name(folder))) {
+    folder = parent_of(folder);
+  }
+  if (!is_pci_address(base_name(folder))) return;
+  facts.pci_address = base_name(folder);
+  facts.local_cpus = read_fact(folder + "/local_cpulist");
+  const auto node = read_number(folder + "/numa_node");
+  if (node && *node >= 0) facts.numa_node = static_cast<int>(*node);
+
+  const auto speed = [&](const char* name) {
+    auto text = read_fact(folder + name);
+    if (text && starts_with(*text, "Unknown")) text.reset();
+    return text;
+  };
+  const auto width = [&](const char* name) -> std::optional<int> {
+    const auto lanes = read_number(folder + name);
+    // Virtual functions answer 0 or 255 when there is no link.
+    if (!lanes || *lanes < 1 || *lanes > 64) return std::nullopt;
+    return static_cast<int>(*lanes);
+  };
+  facts.pci_link_speed = speed("/current_link_speed");
+  facts.pci_link_speed_max = speed("/max_link_speed");
+  facts.pci_link_width = width("/current_link_width");
+  facts.pci_link_width_max = width("/max_link_width");
+}
+
+std::optional<int> read_temperature(const std::string& device) {
+  std::vector<std::string> monitors;
+  for (const std::string& name : list_names(device)) {
+    if (starts_with(name, "hwmon") && name != "hwmon") monitors.push_back(device + "/" + name);
+  }
+  for (const std::string& name : list_names(device + "/hwmon")) {
+    monitors.push_back(device + "/hwmon/" + name);
+  }
+  for (const std::string& monitor : monitors) {
+    const auto millidegrees = read_number(monitor + "/temp1_input");
+    if (millidegrees) return static_cast<int>(*millidegrees / 1000);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> first_fact(const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    const auto fact = read_fact(path);
+    if (fact) return fact;
+  }
+  return std::nullopt;
+}
+
+/// The disk and its partitions: what is mounted or held may be any of them.
+struct Family {
+  std::vector<std::string> names, numbers, folders;
+
+  void add(const std::string& folder) {
+    names.push_back(base_name(folder));
+    folders.push_back(folder);
+    const auto number = read_fact(folder + "/dev");
+    if (number) numbers.push_back(*number);
+  }
+};
+
+Family family_of(const BlockFolder& folder) {
+  Family family;
+  if (!folder.partition.empty()) {
+    family.add(folder.disk + "/" + folder.partition);
+    return family;
+  }
+  family.add(folder.disk);
+  for (const std::string& name : list_names(folder.disk)) {
+    if (exists(folder.disk + "/" + name + "/partition")) family.add(folder.disk + "/" + name);
+  }
+  return family;
+}
+
+}  // namespace
+
+std::optional<std::string> device_number_of_name(const std::string& name, const Root& root) {
+  return read_fact(root("/sys/class/block/" + name + "/dev"));
+}
+
+std::optional<DeviceFacts> read_device(const std::string& device_number, const Root& root) {
+  const auto folder = find_folder(device_number, root);
+  if (!folder) return std::nullopt;
+  const std::string& disk = folder->disk;
+  const std::string device = disk + "/device";
+  const std::string hardware = hardware_folder(disk);
+
+  DeviceFacts facts;
+  facts.name = base_name(disk);
+  facts.partition = folder->partition;
+  facts.model = first_fact({device + "/model", hardware + "/model", device + "/name"});
+  facts.firmware = first_fact(
+      {device + "/firmware_rev", hardware + "/firmware_rev", device + "/rev", device + "/fwrev"});
+  facts.serial = first_fact({device + "/serial", hardware + "/serial", disk + "/serial"});
+  facts.driver = driver_above(hardware);
+  if (!facts.driver) facts.driver = driver_by_name(facts.name, hardware);
+  facts.backing_file = read_fact(disk + "/loop/backing_file");
+  facts.queue = read_queue(disk);
+  facts.temperature_celsius = read_temperature(hardware);
+  read_pci(facts, hardware);
+  if (facts.driver) {
+    const auto queues =
+        read_number(root("/sys/module/" + *facts.driver + "/parameters/poll_queues"));
+    if (queues) facts.poll_queues = static_cast<int>(*queues);
+  }
+  return facts;
+}
+
+void describe_block_device(TargetFacts& facts, const std::string& device_number, const Root& root) {
+  facts.device = read_device(device_number, root);
+  decide_polling(facts);
+  const auto folder = find_folder(device_number, root);
+  if (!folder) return;
+  const Family family = family_of(*folder);
+  facts.mounted_at = find_mount_point(read_mounts(root), family.numbers, family.names);
+  facts.busy = is_swap(family.names, root);
+  for (const std::string& member : family.folders) {
+    facts.busy = facts.busy || !list_names(member + "/holders").empty();
+  }
+}
+
+}  // namespace uringbench::machine
