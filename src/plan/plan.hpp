@@ -63,7 +63,7 @@ struct Options {
   std::optional<Scratch> scratch;
   std::string json_path;                         ///< empty: no document; "-": stdout
   std::string label;
-  std::string log_level = "warn";
+  std::string log_level = "info";
   bool allow_errors = false;
   bool dry_run = false;
   bool quiet = false;
@@ -104,8 +104,9 @@ struct TargetPlan {
 };
 
 struct ThreadPlan {
-  int cpu = -1;                       ///< -1: not pinned
-  std::vector<std::uint32_t> targets; ///< indices into RunPlan::targets, never empty but for bare NOP
+  int cpu = -1;  ///< -1: not pinned
+  /// Indices into RunPlan::targets; never empty but for a bare NOP.
+  std::vector<std::uint32_t> targets;
 };
 
 /// What will be done: nothing optional, negative or contradictory in here.

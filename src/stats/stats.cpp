@@ -27,20 +27,29 @@ double median_of_sorted(const std::vector<double>& values) {
   return values[half - 1] / 2 + values[half] / 2;
 }
 
+/// P(Bin(n, 1/2) = k), by logarithms, because 2^-n has no floating-point number for large n.
+long double binomial_probability(std::size_t n, std::size_t k) {
+  const long double size = static_cast<long double>(n);
+  const long double chosen = static_cast<long double>(k);
+  return std::exp(std::lgamma(size + 1) - std::lgamma(chosen + 1) - std::lgamma(size - chosen + 1) -
+                  size * std::log(2.0L));
+}
+
 /// The largest k with 1 - 2 P(Bin(n, 1/2) <= k-1) >= confidence, and that coverage; k is 0 when
-/// there is none. Exact for n <= 60 or so, where all binomials fit a long double's 64 bits; beyond,
-/// good to its rounding. Probabilities of more than 16000 values are below its range and
-/// therefore 0, which only concerns tails that play no part.
+/// there is none.
 std::pair<std::size_t, double> median_rank(std::size_t n, double confidence) {
-  long double term = std::ldexp(1.0L, -static_cast<int>(n));  // P(Bin = 0)
-  long double tail = 0;                                       // P(Bin <= k-1)
+  // Up to 62 every binomial and every power of two is exact in 64 bits of mantissa.
+  const bool exact = n <= 62;
+  long double term = exact ? std::ldexp(1.0L, -static_cast<int>(n)) : binomial_probability(n, 0);
+  long double tail = 0;  // P(Bin <= k-1)
   std::pair<std::size_t, double> best{0, 0};
   for (std::size_t k = 1; 2 * k <= n + 1; k++) {
     tail += term;
     const long double coverage = 1 - 2 * tail;
     if (coverage < static_cast<long double>(confidence)) break;
     best = {k, static_cast<double>(coverage)};
-    term = term * static_cast<long double>(n - k + 1) / static_cast<long double>(k);
+    term = exact ? term * static_cast<long double>(n - k + 1) / static_cast<long double>(k)
+                 : binomial_probability(n, k);
   }
   return best;
 }

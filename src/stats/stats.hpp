@@ -21,8 +21,9 @@ struct MedianInterval {
   double coverage = 0;  ///< 1 - 2 P(Bin(n, 1/2) <= k-1)
 };
 
-/// Largest k whose coverage is at least `confidence`; nothing when even k = 1 does not reach it
-/// (n < 6 for 0.95). Shape: any order. Source: the sign test inverted; any text on order statistics.
+/// Largest k whose coverage is at least `confidence`, in (0, 1); nothing when even k = 1 does not
+/// reach it (n < 6 for 0.95). Shape: any order. Source: the sign test inverted; any text on order
+/// statistics.
 std::optional<MedianInterval> median_interval(std::span<const double> values, double confidence);
 
 struct Summary {
@@ -43,6 +44,7 @@ double median(std::span<const double> values);  ///< mean of the middle two when
 /// Did a series of per-interval rates hold still? A diagnosis, never a sample size.
 /// Least-squares slope across the whole series and largest deviation from the mean, both relative
 /// to the mean; steady when |slope| <= 5 % and deviation <= 20 %. Nothing for fewer than 4 values.
+/// A series of nothing but zeros is steady; no other series of mean 0 is.
 struct Steadiness {
   bool steady = true;
   double slope = 0;      ///< fitted change over the series ÷ mean
