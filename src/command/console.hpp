@@ -1,0 +1,42 @@
+// Where text goes: data on stdout, everything else on stderr.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/base.hpp"
+
+namespace uringbench::command {
+
+class Console {
+ public:
+  /// With `document_on_stdout`, stdout carries the document alone and human text goes to stderr.
+  /// `quiet` silences stderr but for errors.
+  void configure(bool document_on_stdout, bool quiet, const std::string& log_level);
+
+  /// Lines for people and for scripts that parse t/io_uring; flushed at once.
+  void text(std::string_view text);
+  /// The document, on stdout.
+  void document(std::string_view json);
+
+  void note(const std::string& message);
+  void warning(const std::string& message, const std::string& hint = {});
+  void error(const base::Problem& problem);
+
+  /// A line that the next one overwrites; only on a terminal. Empty text clears it.
+  void progress(const std::string& line);
+
+  /// stdout could not be written (other than by a broken pipe).
+  bool failed() const { return failed_; }
+
+ private:
+  void write_out(int fd, std::string_view text);
+
+  bool document_on_stdout_ = false;
+  bool quiet_ = false;
+  bool broken_ = false;
+  bool failed_ = false;
+  bool progress_shown_ = false;
+};
+
+}  // namespace uringbench::command

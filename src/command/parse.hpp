@@ -1,0 +1,20 @@
+// From argv to Options. The only user of CLI11.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plan/plan.hpp"
+
+namespace uringbench::command {
+
+struct Parsed {
+  enum class Action { run, help, version } action = Action::run;
+  plan::Options options;
+  std::string help;  ///< when the action is help
+};
+
+/// `arguments` without the program's name. Throws UserError(usage).
+Parsed parse(const std::vector<std::string>& arguments);
+
+}  // namespace uringbench::command

@@ -1,0 +1,282 @@
+#include "command/run.hpp"
+
+#include <signal.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "command/signals.hpp"
+#include "command/translate.hpp"
+#include "command/version.hpp"
+#include "engine/engine.hpp"
+#include "machine/machine.hpp"
+#include "report/report.hpp"
+#include "result/result.hpp"
+
+namespace uringbench::command {
+namespace {
+
+using base::ExitCode;
+
+std::uint64_t random_seed() {
+  std::uint64_t seed = 0;
+  if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed)) {
+    throw base::SystemError("getrandom", "seed", errno, "give one: --seed N");
+  }
+  // 48 bits are plenty, and stay exact in JSON readers that know only doubles.
+  return seed >> 16;
+}
+
+std::int64_t clock_ns(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+/// The conductor: everything of one invocation, in the order it happens.
+class Conductor : public engine::Observer {
+ public:
+  Conductor(const plan::Options& options, const std::vector<std::string>& argv, Console& console)
+      : options_(options), console_(console), begin_ns_(clock_ns(CLOCK_MONOTONIC)) {
+    document_.session.argv = argv;
+  }
+
+  int conduct() {
+    check_clock_rate();
+    result::check_writable(options_.json_path.empty() ? "-" : options_.json_path);
+    limits_ = machine::read_limits();
+    look_at_targets();
+    plan_ = plan::make_plan(options_, shapes_, limits_, options_.seed.value_or(random_seed()));
+    describe();
+    say_notes_and_findings();
+    if (options_.dry_run) {
+      console_.text(report::dry_run(document_));
+      return 0;
+    }
+    if (options_.scratch && !fill_scratch()) return 128 + signals::received();
+    measure_all();
+    return finish();
+  }
+
+  void started(const engine::Granted& granted,
+               const std::vector<std::int64_t>& thread_ids) override {
+    began_ = true;
+    cell().granted = granted_settings(*plan_, granted);
+    if (run_index_ != 0) return;
+    if (classic()) console_.text(report::header(to_header(*plan_, granted, thread_ids, facts_)));
+  }
+
+  void interval(const engine::Interval& interval) override {
+    if (classic() && plan_->repeats == 1) {
+      console_.text(report::rate_line(to_rate(interval, *plan_)));
+    } else {
+      progress_rate_ = interval.iops();
+      show_progress();
+    }
+    maximum_iops_ = std::max(maximum_iops_, interval.iops());
+  }
+
+  bool wait_until(std::int64_t deadline_ns) override { return signals::wait_until(deadline_ns); }
+
+ private:
+  bool classic() const { return options_.door == plan::Door::classic; }
+  bool until_stopped() const { return plan_->runtime_ns == 0; }
+  result::Cell& cell() { return document_.cells.front(); }
+
+  /// -T is for scripts that have it: a wrong rate would silently spoil every latency there.
+  void check_clock_rate() const {
+    if (!options_.tsc_rate_hz) return;
+    const double seen = engine::calibrate_tick_rate(20'000'000);
+    const auto given = static_cast<double>(*options_.tsc_rate_hz);
+    if (std::abs(given - seen) <= 0.01 * seen) return;
+    throw base::UserError(ExitCode::usage,
+                          "--tsc-rate: this machine's counter runs at " +
+                              std::to_string(std::llround(seen)) + " Hz, got " +
+                              std::to_string(*options_.tsc_rate_hz),
+                          "leave -T out: the rate is measured during the run");
+  }
+
+  void look_at_targets() {
+    std::vector<base::Problem> problems;
+    for (const std::string& path : options_.files) {
+      try {
+        targets_.push_back(machine::open_target(path, options_.direct && !options_.nop));
+        facts_.push_back(targets_.back().facts);
+      } catch (const base::UserError& error) {
+        problems.insert(problems.end(), error.problems().begin(), error.problems().end());
+      } catch (const base::SystemError& error) {
+        problems.push_back(error.problem());
+      }
+    }
+    if (options_.scratch) facts_.push_back(machine::foresee_scratch(*options_.scratch));
+    for (const auto& facts : facts_) shapes_.push_back(shape_of(facts, options_.direct));
+    if (!problems.empty()) throw base::UserError(std::move(problems));
+  }
+
+  bool fill_scratch() {
+    console_.progress("uringbench: filling the scratch file");
+    auto made = machine::make_scratch(*options_.scratch, plan_->direct,
+                                      [] { return signals::received() != 0; });
+    console_.progress("");
+    if (!made) return false;
+    facts_ = {made->facts};
+    document_.targets = {to_result(made->facts, options_.with_serials)};
+    targets_.push_back(std::move(*made));
+    return true;
+  }
+
+  void describe() {
+    const machine::Identity identity = machine::read_identity();
+    const machine::Weather weather = machine::read_weather();
+    document_.tool = tool_info();
+    document_.identity = to_result(identity);
+    document_.weather = to_result(weather);
+    result::SessionInfo& session = document_.session;
+    session.boot_id = identity.boot_id;
+    session.verb = classic() ? "classic" : "run";
+    session.label = options_.label;
+    session.seed = plan_->seed;
+    char id[40];
+    snprintf(id, sizeof(id), "%016llx", static_cast<unsigned long long>(random_seed()));
+    session.id = id;
+    for (const auto& facts : facts_) {
+      document_.targets.push_back(to_result(facts, options_.with_serials));
+    }
+    for (const auto& finding :
+         machine::judge(options_, *plan_, facts_, identity, weather, limits_)) {
+      document_.findings.push_back(to_result(finding));
+    }
+    result::Cell only;
+    only.id = plan::cell_id(*plan_);
+    only.asked = asked_settings(options_);
+    only.granted = planned_settings(*plan_);
+    document_.cells.push_back(std::move(only));
+  }
+
+  void say_notes_and_findings() {
+    for (const auto& note : plan_->notes) {
+      console_.note(note);
+      document_.findings.push_back({"info", "adjusted", note, ""});
+    }
+    for (const auto& finding : document_.findings) {
+      if (finding.code == "adjusted") continue;
+      const bool warning = finding.severity == "warning";
+      warning ? console_.warning(finding.message, finding.hint)
+              : console_.note(finding.message +
+                              (finding.hint.empty() ? "" : "\n  hint: " + finding.hint));
+    }
+  }
+
+  void measure_all() {
+    for (run_index_ = 0; run_index_ < plan_->repeats; ++run_index_) {
+      show_progress();
+      const bool last = run_index_ + 1 == plan_->repeats;
+      const engine::Measurement m =
+          engine::measure(*plan_, targets_, run_index_, last, *this);
+      if (!began_) return;
+      if (run_index_ == 0) document_.session.started_at = m.started_at;
+      cell().runs.push_back(to_result(m, *plan_, run_index_));
+      stuck_ |= std::any_of(m.threads.begin(), m.threads.end(),
+                            [](const auto& thread) { return thread.stuck; });
+      if (!classic() || plan_->repeats > 1) {
+        console_.text(report::run_line(cell().runs.back(), plan_->repeats));
+      }
+      note_end(m);
+      save();
+      if (document_.session.interrupted || m.stalled || m.fatal_errno) return;
+    }
+  }
+
+  /// SIGINT is the normal end of a run that was to go on until Ctrl-C.
+  void note_end(const engine::Measurement& m) {
+    if (!m.interrupted) return;
+    const int number = signals::received();
+    if (until_stopped() && number == SIGINT) {
+      cell().runs.back().interrupted = false;
+      return;
+    }
+    document_.session.interrupted = true;
+    document_.session.signal = signals::name(number);
+  }
+
+  void save() {
+    result::summarize(cell());
+    document_.session.elapsed_ns = clock_ns(CLOCK_MONOTONIC) - begin_ns_;
+    if (options_.json_path.empty() || options_.json_path == "-") return;
+    result::save_atomically(options_.json_path, result::to_json(document_));
+  }
+
+  int finish() {
+    if (!began_) return 128 + signals::received();  // nothing was begun: nothing to say
+    console_.progress("");
+    if (classic()) {
+      console_.text(signals::received() != 0 ? "Exiting on signal\n" : "Exiting on timeout\n");
+      console_.text(report::maximum_line(maximum_iops_));
+      if (!cell().runs.empty() && cell().runs.back().latency) {
+        console_.text(report::latency_block(*cell().runs.back().latency));
+      }
+    }
+    console_.text(report::summary(document_));
+    if (options_.json_path == "-") console_.document(result::to_json(document_));
+    return exit_code();
+  }
+
+  int exit_code() const {
+    if (document_.session.interrupted) return 128 + signals::received();
+    bool bad = false;
+    for (const auto& run : document_.cells.front().runs) {
+      bad |= run.stalled || run.ios == 0;
+      bad |= !options_.allow_errors && (run.errors.count != 0 || run.short_reads != 0);
+    }
+    if (bad) return static_cast<int>(ExitCode::io_errors);
+    return console_.failed() ? static_cast<int>(ExitCode::internal) : 0;
+  }
+
+  void show_progress() {
+    if (classic() && plan_->repeats == 1) return;
+    std::string line = "run " + std::to_string(run_index_ + 1) + "/" +
+                       std::to_string(plan_->repeats);
+    const auto elapsed = static_cast<double>(clock_ns(CLOCK_MONOTONIC) - begin_ns_);
+    line += ", " + base::format_duration(std::floor(elapsed / 1e9) * 1e9) + " elapsed";
+    const double total = static_cast<double>(plan_->repeats) *
+                         static_cast<double>(plan_->runtime_ns + plan_->warmup_ns);
+    if (total > elapsed) {
+      line += ", " + base::format_duration(std::ceil((total - elapsed) / 1e9) * 1e9) + " left";
+    }
+    if (progress_rate_ > 0) line += ", IOPS=" + base::format_iops(progress_rate_);
+    console_.progress(line);
+  }
+
+ public:
+  /// A thread hangs in the kernel: the process must end without waiting for it.
+  bool stuck() const { return stuck_; }
+
+ private:
+  const plan::Options& options_;
+  Console& console_;
+  const std::int64_t begin_ns_;
+  plan::Limits limits_;
+  std::vector<machine::OpenTarget> targets_;
+  std::vector<machine::TargetFacts> facts_;
+  std::vector<plan::TargetShape> shapes_;
+  std::optional<plan::RunPlan> plan_;
+  result::Document document_;
+  std::uint32_t run_index_ = 0;
+  double maximum_iops_ = 0;
+  double progress_rate_ = 0;
+  bool began_ = false;
+  bool stuck_ = false;
+};
+
+}  // namespace
+
+int run(const plan::Options& options, const std::vector<std::string>& argv, Console& console) {
+  Conductor conductor(options, argv, console);
+  const int code = conductor.conduct();
+  if (conductor.stuck()) _exit(code);
+  return code;
+}
+
+}  // namespace uringbench::command

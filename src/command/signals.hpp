@@ -1,0 +1,27 @@
+// Signals and the wish to end early.
+//
+// The first SIGINT, SIGTERM or SIGHUP asks the run to end; a second one ends the process at once,
+// without leaving an unfinished file behind.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace uringbench::command::signals {
+
+/// Once, before the first thread: handlers for this process, SIGPIPE ignored.
+void install();
+
+/// The signal that asked for the end, or 0.
+int received() noexcept;
+
+/// Asks for the end as if a signal had come (a broken pipe on stdout: SIGPIPE). The first wish wins.
+void request(int signal_number) noexcept;
+
+/// Sleeps until CLOCK_MONOTONIC shows `deadline_ns`; true as soon as the end is asked for.
+bool wait_until(std::int64_t deadline_ns) noexcept;
+
+/// "SIGINT"
+std::string name(int signal_number);
+
+}  // namespace uringbench::command::signals

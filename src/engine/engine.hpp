@@ -1,0 +1,120 @@
+// Measuring: rings, threads, the hot loop, and what came of it.
+//
+// Knows liburing, threads and the clocks; plan, machine's open targets, and stats' histogram. Must
+// not know JSON, CLI11, stdout, spdlog or profiles: who wants to see something passes an Observer.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "machine/machine.hpp"
+#include "plan/plan.hpp"
+#include "stats/stats.hpp"
+
+namespace uringbench::engine {
+
+/// What the kernel gave, by name. The first thread's; all threads ask for the same.
+struct Granted {
+  bool polled = false;
+  std::uint32_t depth = 0, batch_submit = 0, batch_complete = 0;
+  std::uint32_t sq_entries = 0, cq_entries = 0;    ///< 0 for engines without a ring
+  std::vector<std::string> setup_flags, features;  ///< "SINGLE_ISSUER", "NODROP"
+  std::vector<std::string> fallbacks;              ///< wished for by us, refused by the kernel
+  bool registered_ring = false, registered_files = false, fixed_buffers = false;
+  std::uint32_t registered_regions = 0;
+  std::string opcode;         ///< "READ_FIXED", "NOP", "preadv2"
+  std::string latency_clock;  ///< "tsc", "monotonic", empty when not timed
+};
+
+struct ErrorTally {
+  std::uint64_t count = 0;
+  std::map<int, std::uint64_t> by_errno;  ///< positive errno numbers
+  struct First {
+    int error_number = 0;
+    std::uint32_t target = 0;
+    std::uint64_t offset_bytes = 0;
+  };
+  std::optional<First> first;
+};
+
+struct Interval {
+  std::int64_t elapsed_ns = 0;
+  std::uint64_t ios = 0, submit_calls = 0, completions = 0;
+  double iops() const {
+    return elapsed_ns > 0 ? static_cast<double>(ios) * 1e9 / static_cast<double>(elapsed_ns) : 0;
+  }
+};
+
+struct ThreadMeasurement {
+  std::uint32_t index = 0;
+  int cpu = -1;  ///< pinned to; -1: not pinned
+  std::int64_t tid = 0;
+  std::int64_t elapsed_ns = 0;
+  std::uint64_t ios = 0;
+  std::vector<std::uint32_t> targets;
+  std::int64_t user_ns = 0, system_ns = 0;
+  bool stuck = false;  ///< never came back from the kernel; figures are its last published ones
+};
+
+/// One run. Counts are of the measured window: begin and end are per thread, each at a reap.
+struct Measurement {
+  std::string started_at;       ///< wall clock, UTC, ISO 8601 with milliseconds
+  std::int64_t warmup_ns = 0;   ///< that really passed
+  std::int64_t elapsed_ns = 0;  ///< mean of the threads' windows
+  std::uint64_t ios = 0;        ///< whole and without error
+  ErrorTally errors;
+  std::uint64_t short_reads = 0;
+  std::uint64_t retries_eagain = 0;  ///< EAGAIN and EINTR, of calls and of completions
+  std::uint64_t warmup_errors = 0;   ///< errors and short reads before the window
+  bool stalled = false;
+  bool interrupted = false;
+  std::optional<int> fatal_errno;  ///< io_uring_enter itself refused; the run ended there
+  std::uint64_t submit_calls = 0;  ///< system calls that could submit
+  std::uint64_t completions = 0;   ///< good, bad, short and retried
+  std::optional<double> inflight_mean;
+  bool inflight_time_weighted = false;
+  std::uint32_t inflight_max = 0;     ///< of one thread, seen at system calls
+  std::uint64_t never_completed = 0;  ///< still out when the run was given up
+  std::uint32_t io_workers = 0;
+  std::vector<Interval> intervals;
+  std::optional<stats::Histogram> latency_ns;
+  std::int64_t user_ns = 0, system_ns = 0;  ///< of the whole process, kernel workers included
+  std::int64_t voluntary_switches = 0, involuntary_switches = 0;
+  std::vector<ThreadMeasurement> threads;
+
+  double iops() const {
+    return elapsed_ns > 0 ? static_cast<double>(ios) * 1e9 / static_cast<double>(elapsed_ns) : 0;
+  }
+};
+
+/// The measuring thread reports here, between system calls of its own, never from the hot loop.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  /// Every ring stands and the first read came back; measuring is about to begin.
+  virtual void started(const Granted& granted, const std::vector<std::int64_t>& thread_ids) = 0;
+  virtual void interval(const Interval& interval) = 0;
+  /// Sleeps until CLOCK_MONOTONIC shows `deadline_ns` or somebody wants the run to end; true means
+  /// "end now". Must return at once when that was wanted before.
+  virtual bool wait_until(std::int64_t deadline_ns) = 0;
+};
+
+/// One run with fresh threads, rings and buffers. `last` tells whether another run follows (then
+/// requests still out at the end are waited for rather than given up after a second).
+/// Throws SystemError or UserError when it cannot begin; once begun it always returns.
+Measurement measure(const plan::RunPlan& plan, const std::vector<machine::OpenTarget>& targets,
+                    std::uint32_t run_index, bool last, Observer& observer);
+
+/// Ticks per second of the latency clock, measured over `nanoseconds`; for checking -T.
+double calibrate_tick_rate(std::int64_t nanoseconds);
+
+/// Is the answer of the trial read one that makes measuring pointless (not polled after all, bad
+/// alignment, file not readable)? Then what to say; nothing for errors worth measuring (EIO).
+/// `error_number` is positive. Pure.
+std::optional<base::Problem> trial_verdict(int error_number, const plan::RunPlan& plan,
+                                           const std::string& target);
+
+}  // namespace uringbench::engine

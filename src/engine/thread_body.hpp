@@ -1,0 +1,29 @@
+// What a measuring thread runs, per engine. Each prepares, reports ready, waits for the start, runs.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "engine/offsets.hpp"
+#include "engine/worker.hpp"
+
+namespace uringbench::engine {
+
+struct ThreadInput {
+  const plan::RunPlan& plan;
+  std::vector<int> fds;             ///< of the thread's targets
+  std::vector<LoopTarget> targets;  ///< fd not yet filled in
+  std::uint64_t seed = 0;
+  bool counter_clock = false;       ///< timed runs: stamp with the processor's counter
+  const Command& command;
+};
+
+/// Called by the thread when nothing is left to set up; returns false when the run was called off.
+using ReadyGate = std::function<bool(const Granted&)>;
+
+/// Both throw while setting up only, and run until told to stop.
+void run_uring_thread(ThreadInput& input, Worker& worker, const ReadyGate& ready);
+void run_sync_thread(ThreadInput& input, Worker& worker, const ReadyGate& ready);
+
+}  // namespace uringbench::engine

@@ -1,0 +1,113 @@
+#include "engine/worker.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "engine/clock.hpp"
+
+namespace uringbench::engine {
+
+void Worker::begin_loop(std::uint64_t now) noexcept {
+  phase_ = command_.phase.load(std::memory_order_relaxed);
+  if (phase_ == Phase::measure) {
+    Tally nothing;
+    open_window(nothing, now);
+  }
+}
+
+Phase Worker::enter_phase(Tally& tally, std::uint64_t now) noexcept {
+  Phase next = command_.phase.load(std::memory_order_relaxed);
+  if (next == Phase::give_up) next = Phase::stop;
+  phase_ = next;
+  if (next == Phase::measure && !opened_) open_window(tally, now);
+  if (next == Phase::stop && !closed_) close_window(tally, now);
+  return next;
+}
+
+void Worker::open_window(Tally& tally, std::uint64_t now) noexcept {
+  warmup_errors_ = tally.errors + tally.short_reads;
+  tally = {};
+  errors_by_errno_.fill(0);
+  first_bad_.reset();
+  if (latency_ticks_) latency_ticks_->clear();
+  getrusage(RUSAGE_THREAD, &window_.begin_usage);
+  window_.begin_ticks = now;
+  window_.begin_ns = monotonic_ns();
+  publish(tally);
+  published_.bad.store(0, std::memory_order_relaxed);
+  published_.begin_ns.store(window_.begin_ns, std::memory_order_release);
+  opened_ = true;
+}
+
+void Worker::close_window(const Tally& tally, std::uint64_t now) noexcept {
+  window_.end_ns = monotonic_ns();
+  window_.end_ticks = now;
+  getrusage(RUSAGE_THREAD, &window_.end_usage);
+  if (opened_) {
+    result_ = tally;
+  } else {  // stopped before the window opened: nothing was measured
+    window_.begin_ns = window_.end_ns;
+    window_.begin_ticks = window_.end_ticks;
+    window_.begin_usage = window_.end_usage;
+    warmup_errors_ = tally.errors + tally.short_reads;
+    errors_by_errno_.fill(0);
+    first_bad_.reset();
+    if (latency_ticks_) latency_ticks_->clear();
+  }
+  closed_ = true;
+  published_.ended.store(true, std::memory_order_release);
+}
+
+bool Worker::survives(int error_number, Tally& tally) noexcept {
+  switch (error_number) {
+    case EINTR:
+    case ETIME:
+      tally.retries++;
+      return true;
+    case EAGAIN:
+    case EBUSY:
+      tally.retries++;
+      sched_yield();  // the kernel is short of memory or of completion room: let it breathe
+      return true;
+    default:
+      fatal_errno_ = error_number;
+      phase_ = Phase::stop;
+      if (!closed_) close_window(tally, window_.begin_ticks);
+      return false;
+  }
+}
+
+bool Worker::must_retry(std::int32_t result, const Slot& slot, Tally& tally) noexcept {
+  if (result == -EAGAIN || result == -EINTR) {
+    tally.retries++;
+    return true;
+  }
+  int error_number = 0;
+  if (result < 0) {
+    tally.errors++;
+    error_number = -result;
+    errors_by_errno_[std::min<std::size_t>(static_cast<std::size_t>(error_number), kErrnos - 1)]++;
+  } else {
+    tally.short_reads++;
+  }
+  if (!first_bad_) {
+    first_bad_ = ErrorTally::First{
+        error_number, slot.target < targets_.size() ? targets_[slot.target] : 0, slot.offset_bytes};
+  }
+  published_.bad.store(tally.errors + tally.short_reads, std::memory_order_relaxed);
+  return false;
+}
+
+ErrorTally Worker::errors() const {
+  ErrorTally errors;
+  for (std::size_t i = 0; i < kErrnos; ++i) {
+    if (errors_by_errno_[i] != 0) errors.by_errno[static_cast<int>(i)] = errors_by_errno_[i];
+  }
+  errors.count = result_.errors;
+  errors.first = first_bad_;
+  return errors;
+}
+
+}  // namespace uringbench::engine
