@@ -144,13 +144,19 @@ class FuseFile:
         with contextlib.suppress(OSError):
             os.write(self.device, struct.pack("=IiQ", 16, -number, unique))
 
-    def close(self):
-        self.mode = SERVE
-        self.libc.umount2(self.path.encode(), MNT_DETACH)
+    def abandon(self):
+        """The server dies: every read that waits or comes gets ENOTCONN or ECONNABORTED."""
         with contextlib.suppress(OSError):
             os.kill(self.server, signal.SIGKILL)
         with contextlib.suppress(OSError):
             os.waitpid(self.server, 0)
-        os.close(self.device)  # the last descriptor: whatever still waits gets ENOTCONN
+        with contextlib.suppress(OSError):
+            os.close(self.device)
+        self.device = -1
+
+    def close(self):
+        self.mode = SERVE
+        self.libc.umount2(self.path.encode(), MNT_DETACH)
+        self.abandon()
         with contextlib.suppress(OSError):
             os.unlink(self.path)
