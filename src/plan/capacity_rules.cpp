@@ -86,8 +86,9 @@ std::uint64_t max_block_bytes(const Limits& limits) {
   return std::min(kMaxBlockBytes, int_max / limits.page_bytes * limits.page_bytes);
 }
 
-std::uint64_t slot_bytes(std::uint64_t block_size_bytes, const Limits& limits) {
-  return round_up(block_size_bytes, limits.page_bytes);
+std::uint64_t slot_bytes(std::uint64_t block_size_bytes, bool direct) {
+  constexpr std::uint64_t kCacheLine = 64;
+  return direct ? block_size_bytes : round_up(block_size_bytes, kCacheLine);
 }
 
 std::uint64_t region_count(const RunPlan& plan) {
@@ -96,7 +97,7 @@ std::uint64_t region_count(const RunPlan& plan) {
 
 void check_capacity(const RunPlan& plan, const Limits& limits, Problems& problems) {
   if (plan.fixed_buffers) {
-    check_regions(plan, slot_bytes(plan.block_size_bytes, limits), problems);
+    check_regions(plan, plan.slot_stride_bytes, problems);
   }
   check_memory(plan, limits, problems);
   check_descriptors(plan, limits, problems);

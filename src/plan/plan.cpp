@@ -108,8 +108,9 @@ bool settle_polled(const Options& options, const std::vector<TargetShape>& targe
   return true;
 }
 
-void settle_buffers(const Limits& limits, RunPlan& plan) {
-  const std::uint64_t bytes = rules::slot_bytes(plan.block_size_bytes, limits);
+void settle_buffers(RunPlan& plan) {
+  const std::uint64_t bytes = rules::slot_bytes(plan.block_size_bytes, plan.direct);
+  plan.slot_stride_bytes = bytes;
   const std::uint64_t fitting = std::max<std::uint64_t>(1, kMaxRegisteredRegionBytes / bytes);
   plan.slots_per_region = static_cast<std::uint32_t>(std::min<std::uint64_t>(plan.depth, fitting));
   const bool bare_nop = plan.nop && !plan.nop_with_file;
@@ -171,7 +172,7 @@ RunPlan settle(const Options& options, const std::vector<TargetShape>& targets,
     settle_uring(options, !targets.empty(), plan);
   }
   plan.polled = settle_polled(options, targets, plan);
-  settle_buffers(limits, plan);
+  settle_buffers(plan);
   settle_targets(targets, plan);
   settle_threads(options, plan);
   return plan;

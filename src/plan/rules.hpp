@@ -28,9 +28,8 @@ void check_cpus(const std::vector<int>& cpus, const Limits& limits, Problems& pr
 /// The largest block one read can fill: INT_MAX rounded down to a page, as the kernel has it.
 std::uint64_t max_block_bytes(const Limits& limits);
 std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple);
-/// What one request's buffer occupies. Buffers begin on page boundaries, so that any device's
-/// demand of memory alignment is met.
-std::uint64_t slot_bytes(std::uint64_t block_size_bytes, const Limits& limits);
+/// What one request's buffer occupies: RunPlan::slot_stride_bytes.
+std::uint64_t slot_bytes(std::uint64_t block_size_bytes, bool direct);
 /// Registered regions one thread's ring needs.
 std::uint64_t region_count(const RunPlan& plan);
 
