@@ -125,9 +125,11 @@ std::string engine_words(const Cell& cell) {
   if (flag_in_force(cell, "vectored").value_or(false)) words.push_back("vectored");
   if (const Value* flags = in_force(cell, "setup_flags")) {
     const auto* names = std::get_if<std::vector<std::string>>(flags);
-    if (names != nullptr && !names->empty()) words.push_back(printable(join(*names, ", ")));
+    if (names != nullptr) {
+      for (const std::string& name : *names) words.push_back(printable(name));
+    }
   }
-  return join(words, ", ");
+  return list(words);
 }
 
 std::vector<std::string> adjustments(const Cell& cell) {
@@ -165,12 +167,12 @@ std::string cpu_per_io_bare(double nanoseconds, double unit_from) {
   return fmt::format("{:.{}f}", nanoseconds / unit.nanoseconds, unit.decimals);
 }
 
-std::string errno_counts(const result::ErrorTally& errors) {
+std::vector<std::string> errno_counts(const result::ErrorTally& errors) {
   std::vector<std::string> words;
   for (const auto& [name, count] : errors.by_errno) {
     words.push_back(fmt::format("{} {}", printable(name), count));
   }
-  return join(words, ", ");
+  return words;
 }
 
 }  // namespace uringbench::report

@@ -1,6 +1,7 @@
 // Private to report: what a cell says, looked up once and put into words.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,7 +35,7 @@ std::string target_words(const result::Target& target);
 std::string cpu_per_io(double nanoseconds);
 std::string cpu_per_io_bare(double nanoseconds, double unit_from);
 
-/// "EIO 1294, ENODATA 3".
-std::string errno_counts(const result::ErrorTally& errors);
+/// {"EIO 1294", "ENODATA 3"}.
+std::vector<std::string> errno_counts(const result::ErrorTally& errors);
 
 }  // namespace uringbench::report

@@ -51,7 +51,8 @@ std::string run_line(const result::Run& run, std::uint32_t repeats) {
   if (run.bytes_per_second) out += ", BW=" + base::format_bandwidth(*run.bytes_per_second);
   if (run.cpu.per_io_ns) out += ", CPU=" + cpu_per_io(*run.cpu.per_io_ns);
   if (run.errors.count > 0) {
-    out += fmt::format(", {} ({})", count_of(run.errors.count, "error"), errno_counts(run.errors));
+    out += fmt::format(", {} ({})", count_of(run.errors.count, "error"),
+                       join(errno_counts(run.errors), ", "));
   }
   if (run.short_reads > 0) out += ", " + count_of(run.short_reads, "short read");
   if (run.steady && !*run.steady) out += ", unsteady";

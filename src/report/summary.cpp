@@ -57,6 +57,11 @@ const SummaryFigure* figure_named(const Cell& cell, const std::string& name) {
   return nullptr;
 }
 
+// Counts are added up, unlike the medians around them, so they say over what.
+std::string in_all_runs(const Shown& shown) {
+  return shown.runs.size() < 2 ? "" : fmt::format("; in {} runs", shown.runs.size());
+}
+
 std::string percent(double fraction) { return fmt::format("{:.1f}%", fraction * 100); }
 
 std::string headline(const Cell& cell, const Shown& shown) {
@@ -66,18 +71,20 @@ std::string headline(const Cell& cell, const Shown& shown) {
     return row("IOPS", base::format_iops(run.iops),
                fmt::format("total / time: {} in {}{}", count_of(run.ios, "I/O"),
                            base::format_duration(static_cast<double>(run.elapsed_ns)),
-                           shown.finished ? "" : ", of an unfinished run"));
+                           !shown.finished          ? ", of an unfinished run"
+                           : cell.runs.size() > 1 ? ", the only finished run"
+                                                  : ""));
   }
-  std::string words = fmt::format("median of {} runs", iops->n);
-  if (iops->cv) words += ", CV " + percent(*iops->cv);
-  words += fmt::format(", min {}, max {}", base::format_iops(iops->min),
-                       base::format_iops(iops->max));
+  std::vector<std::string> words{fmt::format("median of {} runs", iops->n)};
+  if (iops->cv) words.push_back("CV " + percent(*iops->cv));
+  words.push_back("min " + base::format_iops(iops->min));
+  words.push_back("max " + base::format_iops(iops->max));
   std::string doubt = "no 95% CI below 6 runs";
   if (iops->ci95) {
     doubt = fmt::format("95% CI {} … {} (covers {})", base::format_iops(iops->ci95->low),
                         base::format_iops(iops->ci95->high), percent(iops->ci95->coverage));
   }
-  return row("IOPS", base::format_iops(iops->median), words) + row("", "", doubt);
+  return row("IOPS", base::format_iops(iops->median), list(words)) + row("", "", doubt);
 }
 
 std::string latency_row(const Shown& shown) {
@@ -102,7 +109,7 @@ std::string latency_row(const Shown& shown) {
     if (run->latency) max = std::max(max.value_or(0), static_cast<double>(run->latency->max));
   }
   add("max", max);
-  return words.empty() ? "" : row("Latency", join(words, ", "));
+  return words.empty() ? "" : row("Latency", list(words));
 }
 
 std::string cpu_rows(const Shown& shown) {
@@ -127,19 +134,21 @@ std::string cpu_rows(const Shown& shown) {
   const auto voluntary = total_of(shown, [](const Run& r) { return r.cpu.voluntary_switches; });
   const auto forced = total_of(shown, [](const Run& r) { return r.cpu.involuntary_switches; });
   out += row("Switches", fmt::format("{}", voluntary + forced),
-             fmt::format("{} voluntary, {} involuntary", voluntary, forced));
+             list({fmt::format("{} voluntary", voluntary), fmt::format("{} involuntary", forced)}) +
+                 in_all_runs(shown));
   return out;
 }
 
 std::string batching_rows(const Shown& shown) {
   std::vector<std::string> words;
   const auto add = [&](const char* name, const std::optional<double>& figure) {
-    if (figure) words.push_back(fmt::format("{:.1f} I/Os per {}", *figure, name));
+    const char* what = words.empty() ? " I/Os" : "";
+    if (figure) words.push_back(fmt::format("{:.1f}{} per {}", *figure, what, name));
   };
   add("submit call", median_of(shown, [](const Run& run) { return run.ios_per_submit_call; }));
   add("reap", median_of(shown, [](const Run& run) { return run.ios_per_reap; }));
   const auto syscalls = total_of(shown, [](const Run& run) { return run.syscalls; });
-  std::string out = row("Syscalls", fmt::format("{}", syscalls), join(words, ", "));
+  std::string out = row("Syscalls", fmt::format("{}", syscalls), list(words) + in_all_runs(shown));
   if (const auto mean = median_of(shown, [](const Run& run) { return run.inflight_mean; })) {
     std::uint32_t most = 0;
     for (const Run* run : shown.runs) most = std::max(most, run->inflight_max);
@@ -187,7 +196,7 @@ std::string error_rows(const Document& document, const Cell& cell) {
   }
   std::string out;
   if (total.count > 0) {
-    std::string words = errno_counts(total) + in_runs(runs_with_errors, cell.runs.size());
+    std::string words = list(errno_counts(total)) + in_runs(runs_with_errors, cell.runs.size());
     if (total.first) {
       words += fmt::format("; first {} at offset {}", printable(total.first->errno_name),
                            total.first->offset_bytes);
@@ -242,7 +251,8 @@ std::string doubt_rows(const Document& document, const Cell& cell) {
                "kernel threads (iou-wrk) took over requests that would have blocked");
   }
   for (const auto& [warning, count] : warnings) {
-    out += row("Warning", printable(warning) + in_runs(count, cell.runs.size()));
+    const std::string where = in_runs(count, cell.runs.size());
+    out += row("Warning", printable(warning) + (where.empty() ? "" : " (" + where.substr(1) + ')'));
   }
   return out;
 }
@@ -251,7 +261,7 @@ std::string cell_block(const Document& document, const Cell& cell) {
   std::string out = wrap("", cell_title(cell), 2);
   if (const std::string words = engine_words(cell); !words.empty()) out += row("Engine", words);
   if (const auto words = adjustments(cell); !words.empty()) {
-    out += row("Adjusted", join(words, ", "));
+    out += row("Adjusted", list(words));
   }
   const Shown shown = shown_runs(cell);
   if (shown.runs.empty()) {

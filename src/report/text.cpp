@@ -2,11 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace uringbench::report {
 namespace {
 
 constexpr std::size_t kTextColumn = 15;
-constexpr std::size_t kRemarkColumn = 26;
+constexpr std::size_t kRemarkColumn = 28;
+// Stands for a space at which a line must not break. A control character, so that it cannot be part
+// of a name that went through printable().
+constexpr char kGlue = '\x1f';
 
 bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
@@ -83,7 +88,30 @@ std::string join(const std::vector<std::string>& words, std::string_view separat
   return fmt::format("{}", fmt::join(words, separator));
 }
 
-std::string wrap(std::string_view prefix, std::string_view text, std::size_t hanging) {
+std::string glue(std::string phrase) {
+  std::replace(phrase.begin(), phrase.end(), ' ', kGlue);
+  return phrase;
+}
+
+std::string list(const std::vector<std::string>& phrases) {
+  std::vector<std::string> glued;
+  for (const std::string& phrase : phrases) glued.push_back(glue(phrase));
+  return join(glued, ", ");
+}
+
+std::string wrap(std::string_view prefix, std::string_view source, std::size_t hanging) {
+  // A phrase that fits on no line must break after all.
+  std::string loosened(source);
+  for (std::size_t begin = 0; begin < loosened.size();) {
+    const std::size_t end = std::min(loosened.find(' ', begin), loosened.size());
+    const auto word = std::string_view(loosened).substr(begin, end - begin);
+    if (hanging + columns(word) > kPageColumns) {
+      std::replace(loosened.begin() + static_cast<std::ptrdiff_t>(begin),
+                   loosened.begin() + static_cast<std::ptrdiff_t>(end), kGlue, ' ');
+    }
+    begin = end + 1;
+  }
+  std::string_view text = loosened;
   std::string out(prefix);
   std::size_t column = columns(prefix);
   bool line_has_words = false;
@@ -112,6 +140,7 @@ std::string wrap(std::string_view prefix, std::string_view text, std::size_t han
     line_has_words = true;
   }
   while (!out.empty() && out.back() == ' ') out.pop_back();
+  std::replace(out.begin(), out.end(), kGlue, ' ');
   return out + '\n';
 }
 

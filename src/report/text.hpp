@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,11 @@ std::string cut_front(std::string_view text, std::size_t most);
 std::string pad(std::string text, std::size_t width);
 
 std::string join(const std::vector<std::string>& words, std::string_view separator);
+
+/// Ties a phrase together: "1.36 ms" stays on one line as long as it fits on one.
+std::string glue(std::string phrase);
+/// "a, b c, d", broken between the phrases only.
+std::string list(const std::vector<std::string>& phrases);
 
 /// `prefix` and `text` broken at spaces to the page; later lines are indented by `hanging` columns.
 /// A word longer than a line is broken where the line ends. Ends in a newline.

@@ -110,7 +110,6 @@ std::optional<struct stat> inspect(const std::string& path, const std::string& n
     if (::stat(folder.c_str(), &folder_facts) != 0) {
       refuse(path, "there is no folder " + folder, "make it first: mkdir -p " + folder);
     }
-    if (name.ends_with('/')) refuse(path, "it names a folder", "add a file name");
     return std::nullopt;
   }
   if (S_ISDIR(facts.st_mode)) refuse(path, "it is a directory", "add a file name");
