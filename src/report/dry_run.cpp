@@ -62,7 +62,7 @@ std::string target_rows(const result::Target& target) {
   for (const auto& [name, value] : target.queue) {
     facts.push_back(printable(name) + ' ' + printable(value));
   }
-  return facts.empty() ? out : out + row("", join(facts, ", "));
+  return facts.empty() ? out : out + row("", list(facts));
 }
 
 }  // namespace

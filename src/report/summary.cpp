@@ -71,8 +71,8 @@ std::string headline(const Cell& cell, const Shown& shown) {
     return row("IOPS", base::format_iops(run.iops),
                fmt::format("total / time: {} in {}{}", count_of(run.ios, "I/O"),
                            base::format_duration(static_cast<double>(run.elapsed_ns)),
-                           !shown.finished          ? ", of an unfinished run"
-                           : cell.runs.size() > 1 ? ", the only finished run"
+                           !shown.finished          ? ", unfinished"
+                           : cell.runs.size() > 1 ? ", only finished run"
                                                   : ""));
   }
   std::vector<std::string> words{fmt::format("median of {} runs", iops->n)};
@@ -165,6 +165,7 @@ std::string time_row(const Shown& shown) {
       shown, [](const Run& run) { return std::optional(static_cast<double>(run.elapsed_ns)); });
   const std::int64_t warmup_ns = shown.runs.front()->warmup_ns;
   const bool several = shown.runs.size() > 1;
+  if (!several && warmup_ns == 0) return "";  // the headline has said it
   std::string value = base::format_duration(elapsed.value_or(0));
   if (several) value = fmt::format("{} x {}", shown.runs.size(), value);
   std::string words = "measured";

@@ -95,6 +95,7 @@ TEST(Summary, Interrupted) {
   document.session.signal = "SIGINT";
   document.cells[0].runs[0].interrupted = true;
   document.cells[0].runs[0].elapsed_ns = 2'100'000'000;
+  document.cells[0].runs[0].ios = 323'652;
   result::summarize(document.cells[0]);
   expect_summary("summary-interrupted.txt", document);
 }

@@ -98,7 +98,7 @@ inline result::Document six_run_document() {
   return document;
 }
 
-/// Every field of the schema has a value.
+/// Every field of the schema has a value: the seventh run has those of trouble.
 inline result::Document full_document() {
   result::Document document = six_run_document();
   document.tool = {"0.1.0", "0123456789ab", "GNU 12.2.0", "Release", "2.3"};
@@ -151,7 +151,8 @@ inline result::Document full_document() {
   cell.arm = "A";
   cell.granted.set("features", std::vector<std::string>{"SINGLE_MMAP", "NODROP"});
   cell.granted.set("ratio", 0.5);
-  result::Run& run = cell.runs[0];
+  cell.runs.push_back(sample_run(6, 1000));
+  result::Run& run = cell.runs.back();
   run.block = 3;
   run.position = 1;
   run.errors.count = 1294;
@@ -166,6 +167,7 @@ inline result::Document full_document() {
   run.interrupted = true;
   run.steady = false;
   run.warnings = {"latency does not agree with Little's law"};
+  result::summarize(cell);
   return document;
 }
 
