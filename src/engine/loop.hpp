@@ -14,6 +14,7 @@
 
 #include "engine/kernel_abi.hpp"
 #include "engine/offsets.hpp"
+#include "engine/ring_views.hpp"
 #include "engine/slots.hpp"
 #include "engine/worker.hpp"
 
@@ -22,11 +23,10 @@ namespace uringbench::engine {
 /// What the loop needs of a ring; Ring is one, the tests' FakeRing another.
 template <class R>
 concept RingLike = requires(R ring, const R fixed, std::uint32_t n) {
-  { fixed.sq_entries() } -> std::same_as<std::uint32_t>;
-  { ring.sqe(n) } -> std::same_as<io_uring_sqe&>;
+  { ring.sqes() } -> std::same_as<SqeRing>;
   { ring.enter(n, n, n) } -> std::same_as<int>;
   { fixed.cq_tail() } -> std::same_as<std::uint32_t>;
-  { fixed.cqe(n) } -> std::same_as<const io_uring_cqe&>;
+  { fixed.cqes() } -> std::same_as<CqeRing>;
   { ring.release_cqes(n) };
 };
 
@@ -46,8 +46,8 @@ template <RingLike RingType, class Clock, bool kHasOffset>
 class Loop {
  public:
   Loop(RingType& ring, const LoopSetup& setup, Worker& worker)
-      : ring_(ring), setup_(setup), worker_(worker), random_(setup.seed),
-        free_(setup.depth), retries_(setup.depth) {
+      : ring_(ring), setup_(setup), worker_(worker), targets_(*setup.targets),
+        random_(setup.seed), free_(setup.depth), retries_(setup.depth) {
     // The least slot on top: the first requests use the first buffers.
     for (std::uint32_t i = 0; i < setup.depth; ++i) {
       free_[i] = &(*setup.slots)[setup.depth - 1 - i];
@@ -83,48 +83,79 @@ class Loop {
   std::uint32_t in_flight() const noexcept { return setup_.depth - free_count_ - retry_count_; }
 
   /// Writes up to batch_submit requests into the ring, first those that must be tried again.
+  /// What does not change is copied into locals: the compiler cannot know that the entries written
+  /// do not overlap this object, and would load everything anew for each.
   void prepare() noexcept {
-    std::uint32_t room = std::min(free_count_ + retry_count_, setup_.batch_submit);
     std::uint32_t tail = sq_tail_;
-    while (retry_count_ != 0 && room != 0) [[unlikely]] {
-      write(ring_.sqe(tail++), *retries_[--retry_count_]);
-      --room;
+    const std::uint32_t end =
+        tail + std::min(free_count_ + retry_count_, setup_.batch_submit);
+    const SqeRing sqes = ring_.sqes();
+    while (retry_count_ != 0 && tail != end) [[unlikely]] {
+      Slot& slot = *retries_[--retry_count_];
+      if constexpr (kHasOffset) {
+        if (targets_.size() != 1) sqes[tail].fd = targets_[slot.target].fd;
+      }
+      write(sqes[tail++], slot);
     }
-    std::uint32_t free_count = free_count_;
-    Random random = random_;
-    for (; room != 0; --room) {
-      Slot& slot = *free_[--free_count];
-      if constexpr (kHasOffset) aim(slot, random);
-      if constexpr (Clock::kTimed) slot.submit_ticks = now_;
-      write(ring_.sqe(tail++), slot);
+    Slot** top = free_.data() + free_count_;
+    Slot** const bottom = top - (end - tail);
+    if constexpr (kHasOffset) {
+      if (setup_.random && targets_.size() == 1) {
+        random_ = prepare_random(sqes, tail, top, bottom, random_);
+      } else {
+        prepare_general(sqes, tail, top, bottom);
+      }
+    } else {
+      while (top != bottom) {
+        Slot& slot = **--top;
+        if constexpr (Clock::kTimed) slot.submit_ticks = now_;
+        write(sqes[tail++], slot);
+      }
     }
-    random_ = random;
-    free_count_ = free_count;
-    pending_ = tail - sq_tail_;
-    sq_tail_ = tail;
+    free_count_ = static_cast<std::uint32_t>(bottom - free_.data());
+    pending_ = end - sq_tail_;
+    sq_tail_ = end;
   }
 
-  /// Chooses target and offset: targets take turns request by request.
-  [[gnu::always_inline]] void aim(Slot& slot, Random& random) noexcept {
-    LoopTarget* target = setup_.targets->data();
-    if (const auto count = static_cast<std::uint32_t>(setup_.targets->size()); count != 1) {
-      target += turn_;
+  /// The case that is measured most: random reads of one target.
+  [[gnu::always_inline]] Random prepare_random(SqeRing sqes, std::uint32_t tail, Slot** top,
+                                               Slot** bottom, Random random) noexcept {
+    const std::uint64_t blocks = targets_[0].blocks;
+    const std::uint64_t block_size_bytes = setup_.block_size_bytes;
+    const std::uint64_t now = now_;
+    while (top != bottom) {
+      Slot& slot = **--top;
+      slot.offset_bytes = random.below(blocks) * block_size_bytes;
+      if constexpr (Clock::kTimed) slot.submit_ticks = now;
+      write(sqes[tail++], slot);
+    }
+    return random;
+  }
+
+  /// Sequential reads, and several targets: they take turns request by request.
+  void prepare_general(SqeRing sqes, std::uint32_t tail, Slot** top, Slot** bottom) noexcept {
+    const auto count = static_cast<std::uint32_t>(targets_.size());
+    while (top != bottom) {
+      Slot& slot = **--top;
+      LoopTarget& target = targets_[turn_];
       slot.target = turn_;
       turn_ = turn_ + 1 == count ? 0 : turn_ + 1;
+      const std::uint64_t block =
+          setup_.random ? random_.below(target.blocks) : target.next_sequential();
+      slot.offset_bytes = block * setup_.block_size_bytes;
+      if constexpr (Clock::kTimed) slot.submit_ticks = now_;
+      sqes[tail].fd = target.fd;
+      write(sqes[tail++], slot);
     }
-    const std::uint64_t block =
-        setup_.random ? random.below(target->blocks) : target->next_sequential();
-    slot.offset_bytes = block * setup_.block_size_bytes;
   }
 
-  /// Everything else of the entry was written at set-up (fill_entries).
+  /// Everything else of the entry was written at set-up, or by the caller (the descriptor).
   [[gnu::always_inline]] void write(io_uring_sqe& sqe, Slot& slot) noexcept {
     sqe.user_data = reinterpret_cast<std::uint64_t>(&slot);
     if constexpr (kHasOffset) {
       sqe.off = slot.offset_bytes;
       sqe.addr = slot.address;
       sqe.buf_index = slot.buffer_index;
-      if (setup_.targets->size() != 1) sqe.fd = (*setup_.targets)[slot.target].fd;
     }
   }
 
@@ -153,25 +184,33 @@ class Loop {
     const std::uint32_t tail = ring_.cq_tail();
     std::uint32_t head = cq_head_;
     if (head == tail) return;
-    std::uint32_t free_count = free_count_;
+    const CqeRing cqes = ring_.cqes();
+    const std::int32_t expected = setup_.expected_result;
+    const std::uint64_t now = now_;
+    Slot** top = free_.data() + free_count_;
+    stats::Histogram* latency = nullptr;
+    if constexpr (Clock::kTimed) latency = &worker_.latency_ticks();
+    stats::Histogram::Batch batch;
     tally_.completions += tail - head;
     tally_.ios += tail - head;
     for (; head != tail; ++head) {
-      const io_uring_cqe& cqe = ring_.cqe(head);
+      const io_uring_cqe& cqe = cqes[head];
       Slot* slot = reinterpret_cast<Slot*>(cqe.user_data);
-      if (cqe.res != setup_.expected_result) [[unlikely]] {
+      if (cqe.res != expected) [[unlikely]] {
         tally_.ios--;
         if (worker_.must_retry(cqe.res, *slot, tally_)) {
           retries_[retry_count_++] = slot;
           continue;
         }
       } else if constexpr (Clock::kTimed) {
-        const auto latency = static_cast<std::int64_t>(now_ - slot->submit_ticks);
-        worker_.latency_ticks().record(static_cast<std::uint64_t>(std::max<std::int64_t>(latency, 0)));
+        // Counters of two processors may be a hair apart: never below zero.
+        const auto ticks = static_cast<std::int64_t>(now - slot->submit_ticks);
+        latency->record(static_cast<std::uint64_t>(std::max<std::int64_t>(ticks, 0)), batch);
       }
-      free_[free_count++] = slot;
+      *top++ = slot;
     }
-    free_count_ = free_count;
+    if constexpr (Clock::kTimed) latency->add(batch);
+    free_count_ = static_cast<std::uint32_t>(top - free_.data());
     cq_head_ = head;
     ring_.release_cqes(head);
   }
@@ -192,6 +231,7 @@ class Loop {
   RingType& ring_;
   const LoopSetup& setup_;
   Worker& worker_;
+  std::vector<LoopTarget>& targets_;
   Random random_;
   std::vector<Slot*> free_;     // a stack: the buffer used last is the warmest in the cache
   std::vector<Slot*> retries_;  // neither free nor in flight

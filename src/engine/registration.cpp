@@ -72,7 +72,7 @@ void make_ready(Ring& ring, const plan::RunPlan& plan, const std::vector<int>& f
   }
   // With several targets the loop writes the descriptor per request; a NOP takes what stands here.
   for (std::uint32_t i = 0; i < ring.sq_entries(); ++i) {
-    ring.sqe(i) = prepared_entry(plan, targets.empty() ? -1 : targets[i % targets.size()].fd);
+    ring.sqes()[i] = prepared_entry(plan, targets.empty() ? -1 : targets[i % targets.size()].fd);
   }
 
   granted.polled = (ring.setup_flags() & IORING_SETUP_IOPOLL) != 0;
@@ -136,7 +136,7 @@ std::optional<std::int32_t> one_request(Ring& ring, std::uint32_t index,
       throw base::SystemError("io_uring_enter", "io_uring", -taken, machine::setup_hint(-taken));
     }
   }
-  const std::int32_t result = ring.cqe(index).res;
+  const std::int32_t result = ring.cqes()[index].res;
   ring.release_cqes(index + 1);
   return result;
 }
@@ -153,7 +153,7 @@ std::uint32_t trial_reads(Ring& ring, const plan::RunPlan& plan, SlotBuffers& bu
     const std::string name =
         targets.empty() || plan.nop ? "NOP" : plan.targets[targets[i].index].path;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
-      io_uring_sqe& sqe = ring.sqe(index);
+      io_uring_sqe& sqe = ring.sqes()[index];
       const Slot& slot = buffers.slots()[0];
       if (!plan.nop) {
         sqe.addr = slot.address;

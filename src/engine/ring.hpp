@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine/kernel_abi.hpp"
+#include "engine/ring_views.hpp"
 
 namespace uringbench::engine {
 
@@ -56,7 +57,7 @@ class Ring {
   // -- the hot loop's side --
   std::uint32_t sq_entries() const noexcept { return sq_mask_ + 1; }
   std::uint32_t cq_entries() const noexcept { return cq_mask_ + 1; }
-  io_uring_sqe& sqe(std::uint32_t index) noexcept { return sqes_[index & sq_mask_]; }
+  SqeRing sqes() noexcept { return {sqes_, sq_mask_}; }
   /// Submits what was written before `sq_tail`, and waits for `wait_for` completions.
   int enter(std::uint32_t sq_tail, std::uint32_t to_submit, std::uint32_t wait_for) noexcept {
     __atomic_store_n(sq_tail_, sq_tail, __ATOMIC_RELEASE);
@@ -64,7 +65,7 @@ class Ring {
                              enter_flags_ | (wait_for != 0 ? IORING_ENTER_GETEVENTS : 0));
   }
   std::uint32_t cq_tail() const noexcept { return __atomic_load_n(cq_tail_, __ATOMIC_ACQUIRE); }
-  const io_uring_cqe& cqe(std::uint32_t index) const noexcept { return cqes_[index & cq_mask_]; }
+  CqeRing cqes() const noexcept { return {cqes_, cq_mask_}; }
   void release_cqes(std::uint32_t cq_head) noexcept {
     __atomic_store_n(cq_head_, cq_head, __ATOMIC_RELEASE);
   }

@@ -32,6 +32,25 @@ class Histogram {
     return within << shift;
   }
 
+  /// What a batch of values adds beside its counts; lives in registers until `add`.
+  struct Batch {
+    std::uint64_t sum = 0;  ///< 2^32 values of 2^32 fit
+    std::uint64_t min = UINT64_MAX;
+    std::uint64_t max = 0;
+  };
+  /// Counts one value of a batch; `add` must follow.
+  void record(std::uint64_t value, Batch& batch) noexcept {
+    counts_[bucket_of(value)]++;
+    batch.sum += value;
+    if (value < batch.min) batch.min = value;
+    if (value > batch.max) batch.max = value;
+  }
+  void add(const Batch& batch) noexcept {
+    sum_ += batch.sum;
+    if (batch.min < min_) min_ = batch.min;
+    if (batch.max > max_) max_ = batch.max;
+  }
+
   void record(std::uint64_t value) noexcept {
     counts_[bucket_of(value)]++;
     sum_ += value;
