@@ -28,10 +28,9 @@ std::vector<Problem> never_empty(std::vector<Problem> problems) {
   return problems;
 }
 
-std::string system_message(const std::string& operation, const std::string& subject,
-                           int error_number) {
-  const std::string reason = operation + ": " + describe_errno(error_number);
-  return subject.empty() ? reason : subject + ": " + reason;
+std::string system_message(std::string operation, std::string subject, int error_number) {
+  std::string reason = std::move(operation) + ": " + describe_errno(error_number);
+  return subject.empty() ? reason : std::move(subject) + ": " + reason;
 }
 
 }  // namespace
@@ -53,9 +52,9 @@ ExitCode UserError::code() const noexcept {
 
 SystemError::SystemError(std::string operation, std::string subject, int error_number,
                          std::string hint, ExitCode code)
-    : std::runtime_error(system_message(operation, subject, error_number)),
+    : std::runtime_error(system_message(std::move(operation), std::move(subject), error_number)),
       error_number_(error_number),
-      problem_{code, system_message(operation, subject, error_number), std::move(hint)} {}
+      problem_{code, what(), std::move(hint)} {}
 
 std::string errno_name(int error_number) {
   const char* name = error_number > 0 ? ::strerrorname_np(error_number) : nullptr;

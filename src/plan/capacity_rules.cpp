@@ -19,8 +19,8 @@ constexpr std::uint64_t kSpareDescriptors = 64;
 
 /// "128 requests of 4096 bytes", "2 threads with 128 requests of 4096 bytes each".
 std::string describe_buffers(const RunPlan& plan) {
-  const std::string requests = fmt::format("{} request{} of {} bytes", plan.depth,
-                                           plan.depth == 1 ? "" : "s", plan.block_size_bytes);
+  std::string requests = fmt::format("{} request{} of {} bytes", plan.depth,
+                                     plan.depth == 1 ? "" : "s", plan.block_size_bytes);
   if (plan.threads.size() == 1) return requests;
   return fmt::format("{} threads with {} each", plan.threads.size(), requests);
 }
@@ -44,7 +44,9 @@ void check_regions(const RunPlan& plan, std::uint64_t bytes_per_slot, Problems& 
 }
 
 void check_memory(const RunPlan& plan, const Limits& limits, Problems& problems) {
-  const std::uint64_t needed = plan.buffer_bytes_per_thread * plan.threads.size();
+  // Memory is had, and locked, by whole pages.
+  const std::uint64_t needed =
+      round_up(plan.buffer_bytes_per_thread, limits.page_bytes) * plan.threads.size();
   if (needed > limits.memory_available_bytes) {
     problems.push_back(
         {ExitCode::cannot,
@@ -87,6 +89,8 @@ std::uint64_t max_block_bytes(const Limits& limits) {
 }
 
 std::uint64_t slot_bytes(std::uint64_t block_size_bytes, bool direct) {
+  // Direct blocks are aligned by themselves, since their size is a multiple of what the device
+  // demands.
   constexpr std::uint64_t kCacheLine = 64;
   return direct ? block_size_bytes : round_up(block_size_bytes, kCacheLine);
 }

@@ -118,8 +118,13 @@ TEST(PlanProperty, EveryTargetIsReadByAnEvenShareOfThreads) {
 
 TEST(PlanProperty, RegionsHoldAllSlotsAndStayWithinTheKernelsLimit) {
   ASSERT_TRUE(for_all_plans([](const Case& drawn, const RunPlan& plan) {
-    const std::uint64_t page = drawn.limits.page_bytes;
-    const std::uint64_t slot = (plan.block_size_bytes + page - 1) / page * page;
+    const std::uint64_t slot = plan.slot_stride_bytes;
+    RC_ASSERT(slot >= plan.block_size_bytes);
+    // Every slot begins where its target can read into, and no two share a cache line needlessly.
+    if (!plan.direct) RC_ASSERT(slot % 64 == 0U);
+    for (const TargetShape& target : drawn.targets) {
+      if (plan.direct && !plan.nop) RC_ASSERT(slot % target.alignment_bytes == 0U);
+    }
     const bool bare_nop = plan.nop && !plan.nop_with_file;
     RC_ASSERT(plan.buffer_bytes_per_thread == (bare_nop ? 0 : slot * plan.depth));
     RC_ASSERT(plan.slots_per_region >= 1U && plan.slots_per_region <= plan.depth);

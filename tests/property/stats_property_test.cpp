@@ -120,6 +120,26 @@ TEST(HistogramProperty, MergingIsRecordingBoth) {
   }));
 }
 
+TEST(HistogramProperty, RecordingInBatchesIsRecordingOneByOne) {
+  ASSERT_TRUE(rc::check([] {
+    auto values = *samples();
+    for (std::uint64_t& value : values) value >>= 32;
+    const auto batch_size = *rc::gen::inRange<std::size_t>(1, 40);
+    Histogram batched;
+    for (std::size_t begin = 0; begin < values.size(); begin += batch_size) {
+      Histogram::Batch batch;
+      const std::size_t end = std::min(begin + batch_size, values.size());
+      for (std::size_t index = begin; index < end; index++) batched.record(values[index], batch);
+      batched.add(batch);
+    }
+    const Histogram single = histogram_of(values);
+    RC_ASSERT(batched.buckets() == single.buckets());
+    RC_ASSERT(batched.min() == single.min());
+    RC_ASSERT(batched.max() == single.max());
+    RC_ASSERT(batched.mean() == single.mean());
+  }));
+}
+
 TEST(HistogramProperty, ScalingKeepsCountsAndMovesPercentiles) {
   ASSERT_TRUE(rc::check([] {
     auto values = *samples();

@@ -187,6 +187,34 @@ TEST(CapacityRules, LockedMemorySuffices) {
   EXPECT_EQ(problems_of(options, {file_of(kMiB)}, limits).size(), 1U) << "the limit is shared";
 }
 
+TEST(CapacityRules, MemoryIsLockedByWholePages) {
+  Options options = reading({file_of(kMiB)});
+  options.depth = 1;
+  options.block_size_bytes = 512;
+  options.threads = 3;
+  Limits limits;
+  limits.page_bytes = 65536;
+  limits.memlock_bytes = 3 * 65536;
+  EXPECT_EQ(problem_of(options, {file_of(kMiB)}, limits), "");
+  limits.memlock_bytes--;
+  EXPECT_EQ(problem_of(options, {file_of(kMiB)}, limits),
+            "7: --fixed-buffers: the buffers of 3 threads with 1 request of 512 bytes each need "
+            "196608 bytes (192.0 KiB) of locked memory, the limit is 196607 bytes (192.0 KiB) | "
+            "use -B0, or raise the limit: ulimit -l 192 (KiB; as root, or through limits.conf)");
+}
+
+TEST(UsageRules, LargePagesMakeTheLargestBlockSmaller) {
+  Options options = reading({file_of(UINT64_C(4) << 30)});
+  options.fixed_buffers = false;
+  options.block_size_bytes = 0x7fff0000;
+  Limits limits;
+  limits.page_bytes = 65536;
+  EXPECT_EQ(problem_of(options, {file_of(UINT64_C(4) << 30)}, limits), "");
+  options.block_size_bytes = kMaxBlockBytes;
+  EXPECT_EQ(problem_of(options, {file_of(UINT64_C(4) << 30)}, limits).rfind("2: --block-size", 0),
+            0U);
+}
+
 TEST(CapacityRules, MemorySuffices) {
   const TargetShape big = file_of(8192 * kMiB);
   Options options = reading({big});

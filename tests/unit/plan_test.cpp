@@ -127,7 +127,8 @@ TEST(Plan, BufferedReadsHaveAnySize) {
   options.block_size_bytes = 3000;
   const RunPlan plan = plan_of(options, {zram()});
   EXPECT_EQ(plan.block_size_bytes, 3000U);
-  EXPECT_EQ(plan.buffer_bytes_per_thread, 128U * 4096U) << "every slot begins on a page";
+  EXPECT_EQ(plan.slot_stride_bytes, 3008U) << "every slot begins on a cache line";
+  EXPECT_EQ(plan.buffer_bytes_per_thread, 128U * 3008U);
 }
 
 TEST(Plan, PollsByItselfWhereAllTargetsCan) {
@@ -230,11 +231,12 @@ TEST(Plan, SplitsBuffersIntoRegionsOfAtMostOneGib) {
   EXPECT_EQ(plan_of(options, {big}).slots_per_region, 1U);
 }
 
-TEST(Plan, PagesMayBeLarge) {
-  Limits limits;
-  limits.page_bytes = 65536;
-  const RunPlan plan = plan_of(reading({file_of(kMiB)}), {file_of(kMiB)}, limits);
-  EXPECT_EQ(plan.buffer_bytes_per_thread, 128U * 65536U);
+TEST(Plan, LaysDirectBlocksDensely) {
+  Options options = reading({file_of(kMiB)});
+  options.block_size_bytes = 512;
+  const RunPlan plan = plan_of(options, {file_of(kMiB)});
+  EXPECT_EQ(plan.slot_stride_bytes, 512U);
+  EXPECT_EQ(plan.buffer_bytes_per_thread, 128U * 512U);
 }
 
 std::vector<std::vector<std::uint32_t>> split(std::int64_t threads, std::size_t targets) {
