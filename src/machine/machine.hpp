@@ -144,9 +144,11 @@ struct Finding {
 /// Pure: what to say about these targets, this machine and this plan. One finding per kind and
 /// target. Codes: sparse-target, page-cache, not-polled (automatic fell back; with cure),
 /// scheduler (not none), iostats (on), nomerges is not reported, governor (not performance),
-/// memlock (less than a quarter left or soft limit had to be raised: info), mounted-target (info),
-/// busy-target (info), partial-tail (info), symlink (info), few-cpus (threads > CPUs),
-/// high-load (1-minute load ≥ half the CPUs), rotational (info), virtual-machine (info).
+/// memlock (less than a quarter of the limit left: info), mounted-target (info), busy-target (info),
+/// partial-tail (info), symlink (info), few-cpus (threads > CPUs), high-load (1-minute load ≥ half
+/// the CPUs), rotational (info), virtual-machine (info), null-device (null_blk: info).
+/// What is true of a device (scheduler, iostats, rotational) is said once however many targets lie
+/// on it, and not-polled once for all targets. A NOP run is judged by its machine only.
 std::vector<Finding> judge(const plan::Options& options, const plan::RunPlan& plan,
                            const std::vector<TargetFacts>& targets, const Identity& identity,
                            const Weather& weather, const plan::Limits& limits);

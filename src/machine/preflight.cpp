@@ -33,14 +33,14 @@ std::string driver_of(const TargetFacts& facts) {
 std::string cure_for_sparse(const TargetFacts& facts) {
   if (facts.kind == TargetKind::file) {
     return fmt::format("make a dense copy: cp --sparse=never {0} {0}.dense; or use --scratch {1}",
-                       facts.path, base::format_size(facts.size_bytes));
+                       shell_quoted(facts.path), base::format_size(facts.size_bytes));
   }
   if (facts.device && facts.device->backing_file) {
     return fmt::format("give the loop device a dense file: cp --sparse=never {0} {0}.dense",
-                       *facts.device->backing_file);
+                       shell_quoted(*facts.device->backing_file));
   }
   return fmt::format("fill it once, which destroys what is on it: dd if=/dev/urandom of={} bs=1M",
-                     facts.path);
+                     shell_quoted(facts.path));
 }
 
 void judge_sparse(Findings& findings, const TargetFacts& facts) {
@@ -84,14 +84,14 @@ void judge_use(Findings& findings, const TargetFacts& facts) {
     add(findings, Severity::info, "mounted-target",
         fmt::format("{}: is mounted at {}; reading is safe, but others may use it during the run",
                     facts.path, *facts.mounted_at),
-        fmt::format("for undisturbed figures: umount {}", *facts.mounted_at));
+        fmt::format("for undisturbed figures: umount {}", shell_quoted(*facts.mounted_at)));
   }
   if (facts.busy) {
     add(findings, Severity::info, "busy-target",
         fmt::format("{}: is in use by the system (swap, RAID, LVM or device mapper); reading is "
                     "safe, but others may use it during the run",
                     facts.path),
-        fmt::format("lsblk {} shows by whom", facts.path));
+        fmt::format("lsblk {} shows by whom", shell_quoted(facts.path)));
   }
 }
 

@@ -51,7 +51,7 @@ struct stat check_possible(const plan::Scratch& scratch) {
         ExitCode::cannot, fmt::format("--scratch: {}: is not a directory", directory),
         fmt::format("give a folder, or measure the file itself: uringbench run {}", directory));
   }
-  if (::access(directory.c_str(), W_OK | X_OK) != 0) {
+  if (::faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
     throw base::SystemError("access", "--scratch: " + directory, errno,
                             "give a folder you may write to: --scratch 1G@DIR");
   }

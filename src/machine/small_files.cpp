@@ -111,6 +111,14 @@ std::vector<std::string> split_words(std::string_view text) {
   return words;
 }
 
+std::string shell_quoted(const std::string& word) {
+  const bool plain = word.find_first_of(" \t\n'\"\\$`*?[]();&|<>#!{}~") == std::string::npos;
+  if (plain && !word.empty()) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
 std::optional<std::string> value_of_key(std::string_view text, std::string_view key) {
   std::size_t begin = 0;
   while (begin < text.size()) {

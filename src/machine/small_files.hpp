@@ -1,5 +1,5 @@
 // Reading the small text files of sysfs and procfs. Nothing in here throws: a fact that cannot be
-// read is an absent fact.
+// read is an absent fact. And the few things such texts need done to them.
 #pragma once
 
 #include <cstddef>
@@ -33,6 +33,8 @@ std::string trim(std::string_view text);
 std::vector<std::string> split(std::string_view text, char separator);
 /// Words between any white space.
 std::vector<std::string> split_words(std::string_view text);
+/// The word as it must be typed in a command line, for hints that can be copied as they stand.
+std::string shell_quoted(const std::string& word);
 /// The value behind "<key>:" at the start of a line, as in /proc/self/status and /proc/cpuinfo.
 std::optional<std::string> value_of_key(std::string_view text, std::string_view key);
 

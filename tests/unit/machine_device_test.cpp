@@ -46,11 +46,17 @@ TEST(MachineDevice, ReadsEverythingOfAnNvmeDrive) {
   EXPECT_EQ(device->poll_queues, 4);
   EXPECT_EQ(device->temperature_celsius, 41);
   EXPECT_FALSE(device->backing_file);
-  const std::map<std::string, std::string> queue = {
-      {"scheduler", "none"},   {"iostats", "0"},    {"nomerges", "2"},
-      {"io_poll", "1"},        {"rotational", "0"}, {"logical_block_size", "512"},
-      {"nr_requests", "1023"}, {"rq_affinity", "1"}, {"max_sectors_kb", "512"},
-      {"wbt_lat_usec", "0"},   {"write_cache", "write back"}};
+  const std::map<std::string, std::string> queue = {{"scheduler", "none"},
+                                                    {"iostats", "0"},
+                                                    {"nomerges", "2"},
+                                                    {"io_poll", "1"},
+                                                    {"rotational", "0"},
+                                                    {"logical_block_size", "512"},
+                                                    {"nr_requests", "1023"},
+                                                    {"rq_affinity", "1"},
+                                                    {"max_sectors_kb", "512"},
+                                                    {"wbt_lat_usec", "0"},
+                                                    {"write_cache", "write back"}};
   EXPECT_EQ(device->queue, queue);
 }
 
@@ -119,8 +125,7 @@ TEST(MachinePolling, NvmeWithPollQueuesCan) {
 TEST(MachinePolling, TheRefusalReadsAsPromised) {
   const TargetFacts facts = block_facts("zram", "252:0", "/dev/zram0");
   EXPECT_EQ(facts.can_poll, false);
-  EXPECT_EQ(facts.cannot_poll_reason,
-            "is not supported by this block driver (queue/io_poll is 0)");
+  EXPECT_EQ(facts.cannot_poll_reason, "is not supported by this block driver (queue/io_poll is 0)");
   EXPECT_EQ(facts.cannot_poll_hint, kGeneralCure);
 }
 

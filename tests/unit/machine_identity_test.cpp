@@ -1,6 +1,7 @@
 // Identity, weather and limits from machines made of files, and once from the real one.
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 
 #include <chrono>
@@ -160,7 +161,14 @@ TEST(MachineLimits, KnowsTheAllowedCpus) {
   EXPECT_EQ(read_limits().allowed_cpus.size(), static_cast<std::size_t>(CPU_COUNT(&before)));
 }
 
-TEST(MachineLimits, NoWorkersWithoutARing) { EXPECT_EQ(count_io_workers(), 0); }
+TEST(MachineLimits, WorkersAreCountedByTheirName) {
+  const int before = count_io_workers();
+  std::thread([before] {
+    // The kernel names its workers after the thread they work for.
+    ASSERT_EQ(::prctl(PR_SET_NAME, "iou-wrk-4711"), 0);
+    EXPECT_EQ(count_io_workers(), before + 1);
+  }).join();
+}
 
 TEST(MachineCpuLists, CountsRangesAndRefusesJunk) {
   EXPECT_EQ(count_listed("0"), 1);

@@ -3,11 +3,14 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/fsuid.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <stdexcept>
 #include <string>
+#include <thread>
 
 #include "machine/machine.hpp"
 
@@ -70,6 +73,16 @@ base::Problem refusal_of(const Action& action) {
   }
   ADD_FAILURE() << "was not refused";
   return {};
+}
+
+/// Runs `action` with the file permissions of nobody, also when the tests run as root: the kernel
+/// keeps this per thread, and takes root's rights over files from the thread.
+template <typename Action>
+void as_nobody(const Action& action) {
+  std::thread([&] {
+    if (::geteuid() == 0) (void)::setfsuid(65534);
+    action();
+  }).join();
 }
 
 }  // namespace uringbench::machine::test
