@@ -56,6 +56,14 @@ TEST(Plan, ClampsBatchesToDepthAndSaysSoWhenTheyWereGiven) {
                                "--batch-complete 65 is more than --depth 8: using 8"}));
 }
 
+TEST(Plan, ABatchOfTheWholeDepthIsNotMoreThanDepth) {
+  Options options = reading({file_of(kMiB)});
+  options.depth = options.batch_submit = options.batch_complete = 8;
+  give(options, "batch-submit");
+  give(options, "batch-complete");
+  EXPECT_EQ(plan_of(options, {file_of(kMiB)}).notes, Notes{});
+}
+
 TEST(Plan, ClampsDefaultBatchesSilently) {
   Options options = reading({file_of(kMiB)});
   options.depth = 8;
