@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import errno
 import json
 import os
 import pathlib
@@ -211,4 +212,11 @@ def bandwidth_number(match):
 
 
 def complaint_lines(result):
-    return [line for line in result.err.splitlines() if line.startswith("uringbench:")]
+    """The lines that say why it ended; warnings and notes are not among them."""
+    return [line for line in result.err.splitlines()
+            if re.match(r"uringbench: (?!(warning|info|note|debug): )", line)]
+
+
+def errno_name(number):
+    """As the kernel's manual names it; Python prefers ENOTSUP, the C library's alias."""
+    return {errno.EOPNOTSUPP: "EOPNOTSUPP"}.get(number) or errno.errorcode[number]

@@ -1,7 +1,6 @@
 """A seccomp filter that answers chosen system calls with an errno, as containers do."""
 
 import ctypes
-import platform
 import struct
 
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
@@ -55,7 +54,3 @@ def forbid(calls, errno_number, first_argument=None):
             raise OSError(ctypes.get_errno(), "PR_SET_SECCOMP")
 
     return install
-
-
-def little_endian():
-    return platform.machine() in ("x86_64", "aarch64", "riscv64", "ppc64le", "i686", "armv7l")

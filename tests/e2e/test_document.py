@@ -21,7 +21,6 @@ MODES = {
     "plain files": ("-F0",),
     "all plain": ("-B0", "-F0", "-X0"),
     "vectored": ("-V1", "-B0"),
-    "vectored, fixed": ("-V1", "-B1"),
     "vectored, plain files": ("-V1", "-B0", "-F0", "-d9"),
     "buffered": ("-O0",),
     "sync": ("-S1",),
@@ -103,6 +102,14 @@ def test_document_of_a_mode(measured, f1, name):
     run = only_run(document)
     assert run["ios"] > 0 and run["errors"]["count"] == 0 and run["short_reads"] == 0
     assert ("latency_ns" in run) == ("-t1" in flags)
+
+
+def test_vectored_reads_know_no_registered_buffers(run, measured, f1):
+    """There -V1 is silently dropped when -B1 is in force; here one of the two gives way aloud."""
+    result = run("-p0", "-r200ms", "-V1", "-B1", f1)
+    assert result.rc == 2 and "-B0" in result.err and "-V1" in result.err, result
+    granted = measured("-p0", "-r200ms", "-V1", f1)["cells"][0]["granted"]
+    assert granted["vectored"] is True and granted["fixed_buffers"] is False
 
 
 def sector_of(path):

@@ -128,6 +128,8 @@ def test_random_offsets_cover_the_target_evenly(measured, fuse_file):
 def test_sequential_offsets_in_order(measured, fuse_file):
     reads, _ = served(measured, fuse_file, 32 * 4096, "-R0", "-d1")
     offsets = [offset for offset, _ in reads]
+    if offsets[:2] == [0, 0]:
+        del offsets[0]  # the program's own trial read, before the run
     assert offsets[:64] == [index % 32 * 4096 for index in range(64)]
 
 
@@ -144,9 +146,10 @@ def test_same_seed_same_offsets(measured, fuse_file):
 
 def test_threads_do_not_read_the_same_series(measured, fuse_file):
     reads, run = served(measured, fuse_file, 64 * MIB, "-d1", "-n2", "--seed", "7")
-    offsets = [offset for offset, _ in reads]
-    assert len(run["threads"]) == 2
-    assert len(set(offsets)) > len(offsets) * 0.8
+    offsets = [offset for offset, _ in reads[:2000]]
+    assert len(run["threads"]) == 2 and len(offsets) == 2000
+    # 2000 draws out of 16384 blocks: about 1883 differ; two equal series give at most 1000.
+    assert len(set(offsets)) > 1600
 
 
 def test_large_block_stays_inside(measured, fuse_file):

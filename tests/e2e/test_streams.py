@@ -59,6 +59,48 @@ def test_place_through_a_file(run, f1, tmp_path):
     assert (tmp_path / "file").read_text() == "x"
 
 
+@pytest.fixture
+def precious(area):
+    path = area / "precious"
+    path.write_bytes(os.urandom(1 << 20))
+    before = path.read_bytes()
+    yield path
+    assert path.read_bytes() == before, "the target was overwritten by the document"
+    path.unlink()
+
+
+@pytest.mark.parametrize("spelling", ["same", "dotted", "link", "hard link"])
+def test_the_document_must_not_replace_a_target(run, precious, area, spelling):
+    """It only ever reads from its targets."""
+    other = area / f"precious-{spelling.replace(' ', '-')}"
+    if spelling == "same":
+        other = precious
+    elif spelling == "dotted":
+        other = f"{area}/./../{area.name}/precious"
+    elif spelling == "link":
+        other.symlink_to(precious)
+    else:
+        os.link(precious, other)
+    result = run("-p0", "-r200ms", "--json", other, precious)
+    if spelling == "hard link" and result.rc == 0:
+        return  # replaced by rename: the target itself keeps its bytes, as checked above
+    assert result.rc in (1, 2) and "--json" in result.err, result
+
+
+@pytest.mark.parametrize("flag", ["--json=", "--label=", "--scratch=", "--seed="])
+def test_an_empty_value_swallows_no_file(run, precious, f1, flag):
+    """--json=$RESULT with RESULT unset must not take the next word, a target, for its value."""
+    result = run("-p0", "-r200ms", flag, precious, f1)
+    assert result.rc == 2 or flag == "--label=" and result.rc == 0, result
+    assert flag.rstrip("=") in result.err or result.rc == 0, result
+
+
+def test_the_document_is_not_written_onto_a_device(run, f1, precious, attach_loop):
+    device = attach_loop(precious)
+    result = run("-p0", "-r200ms", "--json", device, f1)
+    assert result.rc in (1, 2) and device in result.err, result
+
+
 def test_no_permission_for_the_document(as_nobody, public):
     folder = public / "closed"
     folder.mkdir(mode=0o500)
@@ -155,6 +197,12 @@ def test_quiet(run, f1):
     loud, quiet = (run("-r300ms", *words, f1) for words in ((), ("--quiet",)))
     assert quiet.rc == 0 and len(quiet.err) <= len(loud.err), quiet
     assert quiet.err == "", "nothing to warn of but notes and findings"
+
+
+def test_notes_are_kept_for_those_who_ask(run, f1):
+    """The default log level is warn: what is merely worth knowing stays in the document."""
+    assert ": info:" not in run("-r200ms", f1).err
+    assert len(run("-r200ms", "--log-level=info", f1).err) >= len(run("-r200ms", f1).err)
 
 
 def test_no_colour_in_a_pipe(run, f1):
