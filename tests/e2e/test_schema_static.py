@@ -1,6 +1,7 @@
 """The schema of the result document against the golden documents and against spoilt ones."""
 
 import json
+import re
 
 import jsonschema
 import pytest
@@ -237,3 +238,20 @@ def test_nan_and_infinity_do_not_even_parse(constant):
 def test_duplicate_keys_do_not_even_parse():
     with pytest.raises(Exception, match="p50"):
         parse_document('{"latency_ns": {"p50": 1, "p99": 2, "p50": 3}}')
+
+
+def test_the_example_of_the_documentation_is_valid():
+    page = (ROOT / "docs/result-schema.md").read_text()
+    example = re.search(r"```json\n(.*?)```", page, re.DOTALL)[1]
+    VALIDATOR.validate(parse_document(example))
+
+
+def test_the_documentation_names_every_key():
+    page = (ROOT / "docs/result-schema.md").read_text()
+    known = set()
+    for definition in (SCHEMA, *SCHEMA["$defs"].values()):
+        known.update(definition.get("properties", {}))
+    # Percentiles are described as a range, settings by their most important members.
+    known -= {"p90", "runtime_ns"}
+    missing = {key for key in known if f"`{key}`" not in page}
+    assert not missing
