@@ -226,6 +226,16 @@ TEST(MachineMounts, APartitionAnswersForItselfOnly) {
   EXPECT_TRUE(held.busy);
 }
 
+TEST(MachineMounts, EitherNumberOrNameIsEnough) {
+  const std::vector<Mount> mounts = {{1, "0:40", "/btrfs", "btrfs", "/dev/sdb1"},
+                                     {2, "8:32", "/plain", "ext4", "/dev/root"},
+                                     {3, "0:41", "/mem", "tmpfs", "sdc"}};
+  EXPECT_EQ(find_mount_point(mounts, {"8:17"}, {"sdb1"}), "/btrfs");
+  EXPECT_EQ(find_mount_point(mounts, {"8:32"}, {"sdc"}), "/plain")
+      << "a tmpfs may be called like a device";
+  EXPECT_FALSE(find_mount_point(mounts, {"8:48"}, {"sdd"}));
+}
+
 TEST(MachineMounts, AnUnusedDriveIsFree) {
   const TargetFacts facts = block_facts("good_nvme", "259:0", "/dev/nvme0n1");
   EXPECT_FALSE(facts.mounted_at);

@@ -29,6 +29,14 @@ TEST(MachineSetupHint, OnlyForAGroup) {
   EXPECT_TRUE(contains(setup_hint(EPERM, machine_root("virtio_vm")), "none is set"));
 }
 
+TEST(MachineSetupHint, WhoMayDoEverythingIsNotStoppedByTheGroup) {
+  const test::TemporaryFolder machine;
+  machine.write("proc/sys/kernel/io_uring_disabled", "1\n");
+  machine.write("proc/self/status", "CapEff:\t0000000000200000\nSeccomp:\t2\n");
+  const std::string hint = setup_hint(EPERM, Root{machine.path()});
+  EXPECT_TRUE(contains(hint, "kernel.io_uring_disabled is 1, but a seccomp filter")) << hint;
+}
+
 TEST(MachineSetupHint, AFilterIsToldFromASecurityModule) {
   const std::string filtered = setup_hint(EPERM, machine_root("container"));
   EXPECT_TRUE(contains(filtered, "seccomp filter is at work")) << filtered;
