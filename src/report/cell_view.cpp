@@ -113,7 +113,9 @@ std::string engine_words(const Cell& cell) {
   if (flag_in_force(cell, "nop").value_or(false)) {
     words.push_back("NOP (no I/O reaches a device)");
   } else {
-    if (const auto polled = flag_in_force(cell, "polled")) {
+    const auto polled = flag_in_force(cell, "polled");
+    // preadv2 sleeps in the call: how its completions arrive was never a choice.
+    if (polled && words != std::vector<std::string>{"preadv2"}) {
       words.push_back(*polled ? "polled" : "interrupt-driven");
     }
     if (const auto direct = flag_in_force(cell, "direct")) {

@@ -46,8 +46,8 @@ std::string maximum_line(double iops) {
 }
 
 std::string run_line(const result::Run& run, std::uint32_t repeats) {
-  std::string out = fmt::format("run {}/{}: IOPS={}", run.index + 1, repeats,
-                                base::format_iops(run.iops));
+  std::string out =
+      fmt::format("run {}/{}: IOPS={}", run.index + 1, repeats, base::format_iops(run.iops));
   if (run.bytes_per_second) out += ", BW=" + base::format_bandwidth(*run.bytes_per_second);
   if (run.cpu.per_io_ns) out += ", CPU=" + cpu_per_io(*run.cpu.per_io_ns);
   if (run.errors.count > 0) {
@@ -98,8 +98,8 @@ std::string latency_block(const result::Latency& latency) {
 }
 
 std::string finding(const result::Finding& finding) {
-  std::string out = fmt::format("{}: {}\n", printable(finding.severity),
-                                printable(finding.message));
+  std::string out =
+      fmt::format("{}: {}\n", printable(finding.severity), printable(finding.message));
   std::string_view hint = finding.hint;
   for (const char* prefix = "  hint: "; !hint.empty(); prefix = "        ") {
     const std::size_t end = hint.find('\n');

@@ -69,9 +69,9 @@ std::string headline(const Cell& cell, const Shown& shown) {
   if (iops == nullptr || iops->n < 2) {
     const Run& run = *shown.runs.front();
     return row("IOPS", base::format_iops(run.iops),
-               fmt::format("total / time: {} in {}{}", count_of(run.ios, "I/O"),
-                           base::format_duration(static_cast<double>(run.elapsed_ns)),
-                           !shown.finished          ? ", unfinished"
+               fmt::format("total / time: {} in {:.3f} s{}", count_of(run.ios, "I/O"),
+                           static_cast<double>(run.elapsed_ns) / 1e9,
+                           !shown.finished        ? ", unfinished"
                            : cell.runs.size() > 1 ? ", only finished run"
                                                   : ""));
   }
@@ -153,9 +153,10 @@ std::string batching_rows(const Shown& shown) {
     std::uint32_t most = 0;
     for (const Run* run : shown.runs) most = std::max(most, run->inflight_max);
     const auto& method = shown.runs.front()->inflight_mean_method;
-    out += row("In flight", fmt::format("{:.1f}", *mean),
-               fmt::format("mean{}, max {}",
-                           method ? fmt::format(" ({})", printable(*method)) : "", most));
+    out +=
+        row("In flight", fmt::format("{:.1f}", *mean),
+            fmt::format("mean{}, max {}{}", method ? fmt::format(" ({})", printable(*method)) : "",
+                        most, shown.runs.front()->threads.size() > 1 ? " in one thread" : ""));
   }
   return out;
 }
@@ -170,9 +171,9 @@ std::string time_row(const Shown& shown) {
   if (several) value = fmt::format("{} x {}", shown.runs.size(), value);
   std::string words = "measured";
   if (warmup_ns > 0) {
-    words += fmt::format(", after {} of warm-up{}",
-                         base::format_duration(static_cast<double>(warmup_ns)),
-                         several ? " each" : "");
+    words +=
+        fmt::format(", after {} of warm-up{}",
+                    base::format_duration(static_cast<double>(warmup_ns)), several ? " each" : "");
   }
   return row("Time", value, words);
 }
@@ -182,14 +183,24 @@ std::string in_runs(std::size_t some, std::size_t all) {
   return all < 2 ? "" : fmt::format(" in {} of {} runs", some, all);
 }
 
+std::string place(const Document& document, std::uint32_t target, std::uint64_t offset_bytes) {
+  std::string words = fmt::format(" at offset {}", offset_bytes);
+  if (target < document.targets.size()) {
+    words += " of " + cut_front(printable(document.targets[target].path), 50);
+  }
+  return words;
+}
+
 std::string error_rows(const Document& document, const Cell& cell) {
   result::ErrorTally total;
+  std::optional<Run::ShortRead> first_short;
   std::uint64_t short_reads = 0, retries = 0;
   std::size_t runs_with_errors = 0, runs_with_short_reads = 0;
   for (const Run& run : cell.runs) {
     total.count += run.errors.count;
     for (const auto& [name, count] : run.errors.by_errno) total.by_errno[name] += count;
     if (!total.first) total.first = run.errors.first;
+    if (!first_short) first_short = run.first_short_read;
     runs_with_errors += run.errors.count > 0 ? 1 : 0;
     runs_with_short_reads += run.short_reads > 0 ? 1 : 0;
     short_reads += run.short_reads;
@@ -199,17 +210,16 @@ std::string error_rows(const Document& document, const Cell& cell) {
   if (total.count > 0) {
     std::string words = list(errno_counts(total)) + in_runs(runs_with_errors, cell.runs.size());
     if (total.first) {
-      words += fmt::format("; first {} at offset {}", printable(total.first->errno_name),
-                           total.first->offset_bytes);
-      if (total.first->target < document.targets.size()) {
-        words += " of " + cut_front(printable(document.targets[total.first->target].path), 50);
-      }
+      words += "; first " + printable(total.first->errno_name) +
+               place(document, total.first->target, total.first->offset_bytes);
     }
     out += row("Errors", fmt::format("{}", total.count), words + "; not counted as I/Os");
   }
   if (short_reads > 0) {
-    out += row("Short reads", fmt::format("{}", short_reads),
-               "not counted as I/Os" + in_runs(runs_with_short_reads, cell.runs.size()));
+    std::string words = "not counted as I/Os" + in_runs(runs_with_short_reads, cell.runs.size());
+    if (first_short)
+      words += "; first" + place(document, first_short->target, first_short->offset_bytes);
+    out += row("Short reads", fmt::format("{}", short_reads), words);
   }
   if (retries > 0) out += row("Retries", fmt::format("{}", retries), "issued again after EAGAIN");
   return out;
@@ -317,8 +327,7 @@ std::string summary(const Document& document) {
     machine.push_back(printable(document.identity.cpu_model));
   }
   if (document.identity.cpus_online > 0) {
-    machine.push_back(
-        count_of(static_cast<std::uint64_t>(document.identity.cpus_online), "CPU"));
+    machine.push_back(count_of(static_cast<std::uint64_t>(document.identity.cpus_online), "CPU"));
   }
   if (!machine.empty()) out += row("Machine", join(machine, ", "));
   return out + finding_rows(document);

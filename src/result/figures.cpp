@@ -12,9 +12,9 @@ struct Percentile {
   double fraction;
 };
 constexpr std::array kPercentiles = {
-    Percentile{"p1", 0.01},      Percentile{"p5", 0.05},    Percentile{"p10", 0.10},
-    Percentile{"p25", 0.25},     Percentile{"p50", 0.50},   Percentile{"p75", 0.75},
-    Percentile{"p90", 0.90},     Percentile{"p95", 0.95},   Percentile{"p99", 0.99},
+    Percentile{"p1", 0.01},      Percentile{"p5", 0.05},     Percentile{"p10", 0.10},
+    Percentile{"p25", 0.25},     Percentile{"p50", 0.50},    Percentile{"p75", 0.75},
+    Percentile{"p90", 0.90},     Percentile{"p95", 0.95},    Percentile{"p99", 0.99},
     Percentile{"p99.5", 0.995},  Percentile{"p99.9", 0.999}, Percentile{"p99.95", 0.9995},
     Percentile{"p99.99", 0.9999}};
 
@@ -71,9 +71,8 @@ void summarize(Cell& cell) {
   add_figure(cell, "iops", [](const Run& run) { return Maybe(run.iops); });
   add_figure(cell, "bytes_per_second", [](const Run& run) { return run.bytes_per_second; });
   add_figure(cell, "cpu_per_io_ns", [](const Run& run) { return run.cpu.per_io_ns; });
-  add_figure(cell, "latency_mean_ns", [](const Run& run) {
-    return run.latency ? Maybe(run.latency->mean) : std::nullopt;
-  });
+  add_figure(cell, "latency_mean_ns",
+             [](const Run& run) { return run.latency ? Maybe(run.latency->mean) : std::nullopt; });
   add_figure(cell, "latency_p50_ns", [](const Run& run) { return percentile_of(run, "p50"); });
   add_figure(cell, "latency_p99_ns", [](const Run& run) { return percentile_of(run, "p99"); });
   add_figure(cell, "latency_p99.9_ns", [](const Run& run) { return percentile_of(run, "p99.9"); });

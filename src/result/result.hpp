@@ -144,13 +144,18 @@ struct Run {
   std::optional<double> bytes_per_second;  ///< absent for NOP
   ErrorTally errors;
   std::uint64_t short_reads = 0;
+  struct ShortRead {
+    std::uint32_t target = 0;  ///< index into Document::targets
+    std::uint64_t offset_bytes = 0;
+  };
+  std::optional<ShortRead> first_short_read;  ///< it has no errno, so it is no ErrorTally::First
   std::uint64_t retries_eagain = 0;
   bool stalled = false;
   std::optional<double> ios_per_submit_call, ios_per_reap;
   std::uint64_t syscalls = 0;
   std::optional<double> inflight_mean;
   std::optional<std::string> inflight_mean_method;  ///< "time-weighted" (timed runs) | "per-call"
-  std::uint32_t inflight_max = 0;
+  std::uint32_t inflight_max = 0;         ///< of one thread
   std::uint32_t never_completed = 0;  ///< requests still out when the run was given up
   std::uint32_t io_workers = 0;       ///< kernel worker threads seen at the end of the run
   std::vector<Interval> intervals;

@@ -257,6 +257,12 @@ Json to_value(const Run& run) {
   put(object, "bytes_per_second", run.bytes_per_second);
   object["errors"] = to_value(run.errors);
   object["short_reads"] = run.short_reads;
+  if (run.first_short_read) {
+    Json first;
+    first["target"] = run.first_short_read->target;
+    first["offset_bytes"] = run.first_short_read->offset_bytes;
+    object["first_short_read"] = std::move(first);
+  }
   object["retries_eagain"] = run.retries_eagain;
   object["stalled"] = run.stalled;
   put(object, "ios_per_submit_call", run.ios_per_submit_call);

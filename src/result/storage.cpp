@@ -223,8 +223,8 @@ void check_writable(const std::string& path) {
   const std::string folder = folder_of(destination.name);
   TemporaryFile trial(folder);
   if (trial.fd().get() < 0) {
-    refuse(path, "no file can be made in " + folder + ": " +
-                     base::describe_errno(-trial.fd().get()));
+    refuse(path,
+           "no file can be made in " + folder + ": " + base::describe_errno(-trial.fd().get()));
   }
 }
 

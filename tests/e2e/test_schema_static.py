@@ -11,11 +11,23 @@ from helpers import ROOT, parse_document
 SCHEMA = parse_document((ROOT / "docs/schema/result-v1.schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 GOLDEN = sorted((ROOT / "tests/golden").glob("result-v1-*.json"))
-FULL_TEXT = (ROOT / "tests/golden/result-v1-full.json").read_text()
 
 
 def document(path):
     return parse_document(path.read_text())
+
+
+def shortened():
+    """The full document without what is there many times: it is validated a thousand times."""
+    small = document(ROOT / "tests/golden/result-v1-full.json")
+    runs = small["cells"][0]["runs"]
+    runs[:] = [runs[0], runs[-1]]
+    for run in runs:
+        del run["latency_ns"]["buckets"][2:]
+    return json.dumps(small)
+
+
+FULL_TEXT = shortened()
 
 
 def full():
@@ -215,9 +227,9 @@ def test_an_interval_needs_its_coverage():
 @pytest.mark.parametrize("document_without", ["latency_ns", "bytes_per_second", "steady",
                                               "ios_per_submit_call", "ios_per_reap"])
 def test_what_was_not_measured_may_be_absent(document_without):
-    shortened = full()
-    del shortened["cells"][0]["runs"][0][document_without]
-    VALIDATOR.validate(shortened)
+    lacking = full()
+    del lacking["cells"][0]["runs"][0][document_without]
+    VALIDATOR.validate(lacking)
 
 
 def test_settings_of_later_versions_are_welcome():

@@ -57,8 +57,7 @@ std::string rate(double iops, std::optional<double> bytes_per_second = {},
 
 TEST(RateLine, WholeLine) {
   EXPECT_EQ(rate(93'210, 93'210 * 4096.0, 32, 31), "IOPS=93210, BW=364MiB/s, IOS/call=32/31\n");
-  EXPECT_EQ(rate(193'210, 193'210 * 4096.0, 32, 31),
-            "IOPS=193.21K, BW=755MiB/s, IOS/call=32/31\n");
+  EXPECT_EQ(rate(193'210, 193'210 * 4096.0, 32, 31), "IOPS=193.21K, BW=755MiB/s, IOS/call=32/31\n");
   EXPECT_EQ(rate(3'610'000, 3'610'000 * 512.0, 32, 31.6),
             "IOPS=3.61M, BW=1763MiB/s, IOS/call=32/32\n");
 }
@@ -158,7 +157,9 @@ TEST(Text, PrintableKeepsUtf8AndNothingElse) {
   EXPECT_EQ(printable("plain µ … 日本 😀"), "plain µ … 日本 😀");
   EXPECT_EQ(printable("a\tb\nc\x7f"), "a?b?c?");
   EXPECT_EQ(printable("caf\xE9 \xC3"), "caf? ?");
-  EXPECT_EQ(printable("\xC2\x9B" "31m"), "??31m");            // the 8-bit form of ESC [
+  EXPECT_EQ(printable("\xC2\x9B"
+                      "31m"),
+            "??31m");  // the 8-bit form of ESC [
   EXPECT_EQ(printable("\xC0\xAF \xED\xA0\x80 \xF4\x90\x80\x80"), "?? ??? ????");
 }
 
@@ -183,8 +184,7 @@ TEST(Text, WrapBreaksAtSpacesAndIndents) {
 }
 
 TEST(Text, WrapBreaksAWordOnlyWhenItFitsNowhere) {
-  EXPECT_EQ(wrap("  x ", std::string(80, 'a'), 4),
-            "  x " + std::string(76, 'a') + "\n    aaaa\n");
+  EXPECT_EQ(wrap("  x ", std::string(80, 'a'), 4), "  x " + std::string(76, 'a') + "\n    aaaa\n");
 }
 
 TEST(Text, PhrasesStayTogether) {

@@ -158,8 +158,9 @@ TEST(Summary, SettingsThatAreNotThereAreNotMadeUp) {
   document.cells = {cell};
   const std::string text = summary(document);
   expect_page(text);
-  EXPECT_TRUE(text.starts_with("op=eventfd cycles=9\n  IOPS         10           total / time: "
-                               "50 I/Os in 5 s\n"))
+  EXPECT_TRUE(
+      text.starts_with("op=eventfd cycles=9\n  IOPS         10           total / time: "
+                       "50 I/Os in 5.000 s\n"))
       << text;
   EXPECT_EQ(text.find("Engine"), std::string::npos);
 }
@@ -168,6 +169,25 @@ TEST(Summary, SameWarningOfSeveralRunsIsSaidOnce) {
   result::Document document = with_runs(3);
   for (const std::size_t i : {0U, 2U}) document.cells[0].runs[i].warnings = {"it rained"};
   EXPECT_NE(summary(document).find("  Warning      it rained (in 2 of 3 runs)\n"),
+            std::string::npos);
+}
+
+TEST(Summary, SyncEngineIsNeitherPolledNorNot) {
+  result::Document document = with_runs(1);
+  document.cells[0].granted = {};
+  document.cells[0].granted.set("engine", "preadv2").set("depth", 1).set("polled", false);
+  const std::string text = summary(document);
+  EXPECT_TRUE(
+      text.starts_with("randread 4k  QD1  1 thread\n"
+                       "  Engine       preadv2, direct, fixed buffers, registered files\n"
+                       "  Adjusted     engine io_uring -> preadv2, depth 128 -> 1\n"))
+      << text;
+}
+
+TEST(Summary, MostInFlightIsOfOneThread) {
+  result::Document document = with_runs(1);
+  document.cells[0].runs[0].threads.resize(2);
+  EXPECT_NE(summary(document).find("mean (time-weighted), max 128 in one thread\n"),
             std::string::npos);
 }
 

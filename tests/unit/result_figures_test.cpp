@@ -36,9 +36,9 @@ TEST(LatencyOf, ExactWhereBucketsAreOneWide) {
   EXPECT_EQ(latency->max, 50U);
   EXPECT_DOUBLE_EQ(latency->mean, 25.5);
   const std::vector<std::pair<std::string, std::uint64_t>> expected{
-      {"p1", 1},   {"p5", 3},   {"p10", 5},    {"p25", 13},   {"p50", 25},   {"p75", 38},
-      {"p90", 45}, {"p95", 48}, {"p99", 50},   {"p99.5", 50}, {"p99.9", 50}, {"p99.95", 50},
-      {"p99.99", 50}};
+      {"p1", 1},     {"p5", 3},      {"p10", 5},    {"p25", 13}, {"p50", 25},
+      {"p75", 38},   {"p90", 45},    {"p95", 48},   {"p99", 50}, {"p99.5", 50},
+      {"p99.9", 50}, {"p99.95", 50}, {"p99.99", 50}};
   EXPECT_EQ(latency->percentiles, expected);
   ASSERT_EQ(latency->buckets.size(), 50U);
   EXPECT_EQ(latency->buckets.front(), (std::pair<std::uint64_t, std::uint64_t>{1, 1}));
@@ -57,9 +57,9 @@ TEST(Summarize, NamesAndOrder) {
   summarize(cell);
   std::vector<std::string> names;
   for (const auto& [name, figure] : cell.summary) names.push_back(name);
-  const std::vector<std::string> expected{"iops",           "bytes_per_second", "cpu_per_io_ns",
-                                          "latency_mean_ns", "latency_p50_ns",  "latency_p99_ns",
-                                          "latency_p99.9_ns"};
+  const std::vector<std::string> expected{
+      "iops",           "bytes_per_second", "cpu_per_io_ns",   "latency_mean_ns",
+      "latency_p50_ns", "latency_p99_ns",   "latency_p99.9_ns"};
   EXPECT_EQ(names, expected);
 }
 

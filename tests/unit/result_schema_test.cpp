@@ -61,9 +61,9 @@ TEST(ResultSchema, WhatWasNotMeasuredIsAbsent) {
   run.ios_per_reap.reset();
   run.cpu.per_io_ns.reset();
   const json value = run_of(run);
-  for (const char* key : {"bytes_per_second", "latency_ns", "steady", "inflight_mean",
-                          "inflight_mean_method", "ios_per_submit_call", "ios_per_reap", "block",
-                          "position"}) {
+  for (const char* key :
+       {"bytes_per_second", "latency_ns", "steady", "inflight_mean", "inflight_mean_method",
+        "ios_per_submit_call", "ios_per_reap", "block", "position"}) {
     EXPECT_FALSE(value.contains(key)) << key;
   }
   EXPECT_FALSE(value["cpu"].contains("per_io_ns"));
@@ -80,14 +80,16 @@ TEST(ResultSchema, ErrorsNameTheFirst) {
   run.errors.count = 5;
   run.errors.by_errno = {{"EIO", 5}};
   run.errors.first = ErrorTally::First{"EIO", 1, 4096};
-  EXPECT_EQ(run_of(run)["errors"],
-            json::parse(R"({"count":5,"by_errno":{"EIO":5},
+  EXPECT_EQ(run_of(run)["errors"], json::parse(R"({"count":5,"by_errno":{"EIO":5},
                             "first":{"errno":"EIO","target":1,"offset_bytes":4096}})"));
 }
 
 TEST(ResultSchema, TextThatIsNoUtf8IsReplacedNotFatal) {
   Document document = minimal_document();
-  document.session.argv = {"a\xFF" "b", "\xC3", "µ"};
+  document.session.argv = {
+      "a\xFF"
+      "b",
+      "\xC3", "µ"};
   Target target;
   target.path = "/tmp/caf\xE9";
   target.kind = "file";
@@ -127,8 +129,8 @@ TEST(ResultSchema, RealsComeBackExactly) {
 }
 
 TEST(ResultSchema, NanAndInfinityNeverAppear) {
-  for (const double bad : {std::numeric_limits<double>::quiet_NaN(),
-                           std::numeric_limits<double>::infinity()}) {
+  for (const double bad :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
     result::Run run = sample_run(0, 1000);
     run.inflight_mean = bad;
 #ifdef NDEBUG
@@ -182,8 +184,7 @@ TEST(Settings, KeepOrderAndTypes) {
   document.cells = {Cell{}};
   document.cells[0].asked = settings;
   const auto value = nlohmann::ordered_json::parse(to_json(document))["cells"][0]["asked"];
-  EXPECT_EQ(value.dump(),
-            R"({"b":true,"a":-5,"c":7,"d":0.5,"e":"text","f":["x","y"],"g":[1,-2]})");
+  EXPECT_EQ(value.dump(), R"({"b":true,"a":-5,"c":7,"d":0.5,"e":"text","f":["x","y"],"g":[1,-2]})");
 }
 
 TEST(Settings, IntegersBecomeTheWidestOfTheirSign) {

@@ -159,6 +159,7 @@ inline result::Document full_document() {
   run.errors.by_errno = {{"EIO", 1290}, {"ENODATA", 4}};
   run.errors.first = result::ErrorTally::First{"EIO", 0, 16'777'216};
   run.short_reads = 3;
+  run.first_short_read = result::Run::ShortRead{0, 8192};
   run.retries_eagain = 9;
   run.stalled = true;
   run.never_completed = 4;
