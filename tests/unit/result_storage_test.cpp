@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -155,6 +156,16 @@ TEST_F(Storage, DirectoryIsRefused) {
   EXPECT_TRUE(contains(refusal([&] { check_writable(folder_.string()); }), "is a directory"));
   EXPECT_TRUE(contains(refusal([&] { save_atomically(in(""), "x"); }), "is a directory"));
   EXPECT_TRUE(contains(refusal([&] { check_writable(in("new/")); }), "there is no folder"));
+}
+
+TEST_F(Storage, BlockDeviceIsNeverWrittenTo) {
+  // A node without a driver: should the refusal fail, the open fails too, and no disk is harmed.
+  if (::mknod(in("disk").c_str(), S_IFBLK | 0600, makedev(240, 255)) != 0) {
+    GTEST_SKIP() << "only root may make device nodes";
+  }
+  EXPECT_TRUE(contains(refusal([&] { check_writable(in("disk")); }), "is a block device"));
+  EXPECT_TRUE(contains(refusal([&] { save_atomically(in("disk"), "x"); }), "is a block device"));
+  EXPECT_EQ(names(), Names{"disk"});
 }
 
 TEST_F(Storage, EmptyAndOverlongNames) {
