@@ -51,14 +51,19 @@ void Console::text(std::string_view text) {
 
 void Console::document(std::string_view json) { write_out(STDOUT_FILENO, json); }
 
+void Console::detail(const std::string& message) {
+  progress("");
+  spdlog::debug("{}", message);
+}
+
 void Console::note(const std::string& message) {
   progress("");
   spdlog::info("{}", message);
 }
 
-void Console::warning(const std::string& message, const std::string& hint) {
+void Console::warning(const std::string& message) {
   progress("");
-  hint.empty() ? spdlog::warn("{}", message) : spdlog::warn("{}\n  hint: {}", message, hint);
+  spdlog::warn("{}", message);
 }
 
 void Console::error(const base::Problem& problem) {

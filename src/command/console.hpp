@@ -19,8 +19,9 @@ class Console {
   /// The document, on stdout.
   void document(std::string_view json);
 
+  void detail(const std::string& message);  ///< shown with --log-level debug
   void note(const std::string& message);
-  void warning(const std::string& message, const std::string& hint = {});
+  void warning(const std::string& message);
   void error(const base::Problem& problem);
 
   /// A line that the next one overwrites; only on a terminal. Empty text clears it.

@@ -35,6 +35,13 @@ std::int64_t clock_ns(clockid_t clock) {
   return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
 }
 
+/// True of most machines of their kind: named in the summary and kept in the document, but not worth
+/// a line before every run.
+bool is_background(const std::string& finding_code) {
+  return finding_code == "iostats" || finding_code == "rotational" ||
+         finding_code == "virtual-machine";
+}
+
 /// The conductor: everything of one invocation, in the order it happens.
 class Conductor : public engine::Observer {
  public:
@@ -162,10 +169,15 @@ class Conductor : public engine::Observer {
     }
     for (const auto& finding : document_.findings) {
       if (finding.code == "adjusted") continue;
-      const bool warning = finding.severity == "warning";
-      warning ? console_.warning(finding.message, finding.hint)
-              : console_.note(finding.message +
-                              (finding.hint.empty() ? "" : "\n  hint: " + finding.hint));
+      const std::string text =
+          finding.message + (finding.hint.empty() ? "" : "\n  hint: " + finding.hint);
+      if (finding.severity == "warning") {
+        console_.warning(text);
+      } else if (is_background(finding.code)) {
+        console_.detail(text);
+      } else {
+        console_.note(text);
+      }
     }
   }
 

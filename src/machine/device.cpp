@@ -1,6 +1,6 @@
 #include "machine/device.hpp"
 
-#include <unistd.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -140,23 +140,21 @@ void read_pci(DeviceFacts& facts, std::string folder) {
 }
 
 std::optional<int> read_temperature(const std::string& device) {
-  std::vector<std::string> monitors;
-  for (const std::string& name : list_names(device)) {
-    if (starts_with(name, "hwmon") && name != "hwmon") monitors.push_back(device + "/" + name);
-  }
-  for (const std::string& name : list_names(device + "/hwmon")) {
-    monitors.push_back(device + "/hwmon/" + name);
-  }
-  for (const std::string& monitor : monitors) {
-    const auto millidegrees = read_number(monitor + "/temp1_input");
-    if (millidegrees) return static_cast<int>(*millidegrees / 1000);
+  // Newer kernels collect the monitors in a folder, older ones put them beside the rest.
+  const std::string collected = device + "/hwmon";
+  for (const std::string& folder : {collected, device}) {
+    for (const std::string& name : list_names(folder)) {
+      if (!starts_with(name, "hwmon")) continue;
+      const auto millidegrees = read_number(fmt::format("{}/{}/temp1_input", folder, name));
+      if (millidegrees) return static_cast<int>(*millidegrees / 1000);
+    }
   }
   return std::nullopt;
 }
 
 std::optional<std::string> first_fact(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
-    const auto fact = read_fact(path);
+    auto fact = read_fact(path);
     if (fact) return fact;
   }
   return std::nullopt;

@@ -1,4 +1,5 @@
 // What stays the same between two boots: kernel, processor, memory. Small files only.
+#include <fmt/format.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -62,7 +63,7 @@ std::optional<std::string> read_virtualization(const Root& root, const std::stri
   // Only x86 says for sure that there is no hypervisor.
   const auto flags = value_of_key(cpu_info, "flags");
   if (flags && !has_word(*flags, "hypervisor")) return "none";
-  const auto vendor = vendor_by_dmi(root);
+  auto vendor = vendor_by_dmi(root);
   // A clock of its own tells KVM from QEMU that emulates the processor too.
   const bool kvm_clock = has_word(clocks, "kvm-clock");
   if (kvm_clock && (!vendor || *vendor == "qemu")) return "kvm";
@@ -94,7 +95,7 @@ std::string read_cpu_model(const std::string& cpu_info, const Root& root) {
 std::map<std::string, std::string> read_folder(const std::string& folder) {
   std::map<std::string, std::string> facts;
   for (const std::string& name : list_names(folder)) {
-    const auto text = read_fact(folder + "/" + name);
+    const auto text = read_fact(fmt::format("{}/{}", folder, name));
     if (text) facts[name] = *text;
   }
   return facts;

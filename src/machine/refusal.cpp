@@ -122,12 +122,11 @@ std::string hint_for_open(const std::string& path, int error_number) {
 
 /// The first namespace of a controller by sysfs, or the usual name.
 std::string first_namespace(std::int64_t controller, const Root& root) {
-  const std::string usual = fmt::format("nvme{}n1", controller);
   const std::string start = fmt::format("nvme{}n", controller);
   for (const std::string& name : list_names(root("/sys/class/block"))) {
     if (starts_with(name, start) && name.find('p') == std::string::npos) return name;
   }
-  return usual;
+  return start + "1";
 }
 
 void refuse_character_device(const std::string& path, const std::string& resolved,

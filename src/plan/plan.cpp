@@ -80,32 +80,20 @@ void settle_uring(const Options& options, bool has_targets, RunPlan& plan) {
     const char* no_file = "-N1 without a FILE: there is nothing to register";
     if (options.fixed_buffers) note_without_effect(options, "fixed-buffers", 1, no_file, plan);
     if (options.register_files) note_without_effect(options, "register-files", 1, no_file, plan);
-  } else if (options.vectored && options.fixed_buffers) {
+  } else if (options.vectored && options.fixed_buffers && !options.was_given("fixed-buffers")) {
     plan.fixed_buffers = false;
     plan.notes.push_back("--vectored 1 reads into plain buffers: --fixed-buffers is 0");
   }
 }
 
-bool settle_polled(const Options& options, const std::vector<TargetShape>& targets, RunPlan& plan) {
+/// Whether to poll when nobody said. What cannot be told is not tried: polling where it is not
+/// supported may never end. Why not is a finding, with its cure, and said there.
+bool settle_polled(const Options& options, const std::vector<TargetShape>& targets) {
   if (options.polled != PolledWish::automatic) return options.polled == PolledWish::on;
-  if (options.nop || options.sync || targets.empty()) return false;
-  const std::string consequence = "waiting for interrupts (-p0)";
-  if (!options.direct) {
-    plan.notes.push_back("buffered I/O (-O0) cannot be polled: " + consequence);
-    return false;
-  }
-  for (const TargetShape& target : targets) {
-    if (target.can_poll == true) continue;
-    // What cannot be told is not tried: polling where it is not supported may never end.
-    std::string reason = "may not be supported by this target";
-    if (target.can_poll == false) {
-      reason = target.cannot_poll_reason.empty() ? "is not supported by this target"
-                                                 : target.cannot_poll_reason;
-    }
-    plan.notes.push_back(fmt::format("{}: polled I/O {}: {}", target.path, reason, consequence));
-    return false;
-  }
-  return true;
+  if (options.nop || options.sync || !options.direct) return false;
+  return !targets.empty() &&
+         std::all_of(targets.begin(), targets.end(),
+                     [](const TargetShape& target) { return target.can_poll == true; });
 }
 
 void settle_buffers(RunPlan& plan) {
@@ -120,13 +108,8 @@ void settle_buffers(RunPlan& plan) {
 void settle_targets(const std::vector<TargetShape>& targets, RunPlan& plan) {
   for (const TargetShape& target : targets) {
     const std::uint64_t blocks = target.size_bytes / plan.block_size_bytes;
-    const std::uint64_t tail = target.size_bytes % plan.block_size_bytes;
     // A no-op does not care where it does not read, but a range of offsets is never empty.
     plan.targets.push_back({target.path, plan.nop ? std::max<std::uint64_t>(1, blocks) : blocks});
-    if (plan.nop || blocks == 0 || tail == 0) continue;
-    plan.notes.push_back(fmt::format("{}: the last {} byte{} less than one block and {} not read",
-                                     target.path, tail, tail == 1 ? " is" : "s are",
-                                     tail == 1 ? "is" : "are"));
   }
 }
 
@@ -171,7 +154,7 @@ RunPlan settle(const Options& options, const std::vector<TargetShape>& targets,
   } else {
     settle_uring(options, !targets.empty(), plan);
   }
-  plan.polled = settle_polled(options, targets, plan);
+  plan.polled = settle_polled(options, targets);
   settle_buffers(plan);
   settle_targets(targets, plan);
   settle_threads(options, plan);

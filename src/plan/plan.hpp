@@ -154,9 +154,9 @@ struct RunPlan {
 /// Rules: batches are clamped to depth (-c 0 means 1), with a note where the user gave them; the
 /// sync engine has depth 1 and batches of 1, unregistered and not polled (noted only where the
 /// user gave those flags); block size is a multiple of each target's alignment when direct; every
-/// target holds at least one block, a partial tail is ignored with a note; polled needs direct and
-/// targets that can poll; `automatic` polls when all targets are known to, and notes when it does
-/// not; vectored reads use plain buffers; buffers fit into available memory and, when registered,
+/// target holds at least one block, a partial tail is ignored; polled needs direct and targets that
+/// can poll; `automatic` polls when all targets are known to (tail and polling are machine's
+/// findings, not notes); vectored reads use plain buffers unless -B1 was given; buffers fit into available memory and, when registered,
 /// into the memlock limit and the kernel's regions; file descriptors suffice; pinned CPUs are
 /// allowed ones; a measured run has an end. NOP has no rules for targets, is polled only on demand,
 /// and registers nothing when it is bare.

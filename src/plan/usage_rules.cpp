@@ -125,13 +125,6 @@ void check_combinations(const Options& options, std::size_t target_count, Proble
                         "-N1 and -S1 contradict each other: only io_uring has a no-op request",
                         "leave out -N1 or -S1"});
   }
-  const bool vectored_read = options.vectored && !options.nop && !options.sync;
-  if (vectored_read && options.fixed_buffers && options.was_given("fixed-buffers")) {
-    problems.push_back({ExitCode::usage,
-                        "-V1 and -B1 contradict each other: vectored reads do not use registered "
-                        "buffers",
-                        "use -V1 -B0, or leave out -V1"});
-  }
 }
 
 }  // namespace uringbench::plan::rules

@@ -107,12 +107,6 @@ TEST(UsageRules, ContradictionsAreNamed) {
   EXPECT_EQ(with_nvme([](Options& o) { o.nop = o.sync = true; }),
             "2: -N1 and -S1 contradict each other: only io_uring has a no-op request | leave out "
             "-N1 or -S1");
-  EXPECT_EQ(with_nvme([](Options& o) {
-              o.vectored = true;
-              give(o, "fixed-buffers");
-            }),
-            "2: -V1 and -B1 contradict each other: vectored reads do not use registered buffers | "
-            "use -V1 -B0, or leave out -V1");
 }
 
 TEST(TargetRules, BlocksAreMultiplesOfTheSector) {
