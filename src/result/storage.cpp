@@ -134,8 +134,11 @@ class TemporaryFile {
   ~TemporaryFile() { remove_unfinished_file(); }
 
   Descriptor& fd() { return fd_; }
-  /// 0, or errno.
+  /// 0, or errno. Looks at the name once more: the write took its time, and for root a rename would
+  /// put a plain file in the place of any device node.
   int rename_to(const std::string& name) {
+    struct stat facts {};
+    if (::lstat(name.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode)) return EEXIST;
     if (::rename(unfinished_name.data(), name.c_str()) != 0) return errno;
     unfinished.store(false);
     return 0;

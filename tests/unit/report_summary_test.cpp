@@ -185,8 +185,9 @@ TEST(Summary, SyncEngineIsNeitherPolledNorNot) {
 }
 
 TEST(Summary, MostInFlightIsOfOneThread) {
-  result::Document document = with_runs(1);
+  result::Document document = with_runs(2);
   document.cells[0].runs[0].threads.resize(2);
+  document.cells[0].runs[1].inflight_max = 64;
   EXPECT_NE(summary(document).find("mean (time-weighted), max 128 in one thread\n"),
             std::string::npos);
 }
