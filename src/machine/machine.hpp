@@ -144,9 +144,10 @@ struct Finding {
 /// Pure: what to say about these targets, this machine and this plan. One finding per kind and
 /// target. Codes: sparse-target, page-cache, not-polled (automatic fell back; with cure),
 /// scheduler (not none), iostats (on: info), governor (not performance), memlock (less than a
-/// quarter of the limit left: info), mounted-target (info), busy-target (info), partial-tail (info),
-/// symlink (info), few-cpus (threads > CPUs), high-load (1-minute load at least half the CPUs),
-/// rotational (info), virtual-machine (info), null-device (null_blk: info). Not reported: nomerges.
+/// quarter of the limit left: info), mounted-target (info), busy-target (info), partial-tail
+/// (info), symlink (info), few-cpus (threads > CPUs), high-load (1-minute load at least half the
+/// CPUs), rotational (info), virtual-machine (info), null-device (null_blk: info). nomerges is not
+/// reported.
 /// What is true of a device (scheduler, iostats, rotational) is said once however many targets lie
 /// on it, and not-polled once for all targets. A NOP run is judged by its machine only.
 std::vector<Finding> judge(const plan::Options& options, const plan::RunPlan& plan,

@@ -49,9 +49,10 @@ void judge_sparse(Findings& findings, const TargetFacts& facts) {
                                              : 100.0 * static_cast<double>(facts.unwritten_bytes) /
                                                    static_cast<double>(facts.size_bytes);
   add(findings, Severity::warning, "sparse-target",
-      fmt::format("{}: {} of {} ({:.1f} %) were never written, and reads of them cost no I/O",
-                  facts.path, base::format_bytes(facts.unwritten_bytes),
-                  base::format_bytes(facts.size_bytes), share),
+      fmt::format(
+          "{}: is sparse: {} of {} ({:.1f} %) were never written, and reads of them cost no I/O",
+          facts.path, base::format_bytes(facts.unwritten_bytes),
+          base::format_bytes(facts.size_bytes), share),
       cure_for_sparse(facts));
 }
 

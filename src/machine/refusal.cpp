@@ -201,6 +201,12 @@ void refuse_empty(const TargetFacts& facts) {
                                 "if=/dev/urandom of=/dev/{} bs=1M",
                                 name, name));
   }
+  if (driver == "loop" && facts.device->backing_file) {
+    throw UserError(ExitCode::cannot,
+                    fmt::format("{}: the file behind this loop device is empty", path),
+                    fmt::format("fill {} and attach it again: losetup -d /dev/{}",
+                                shell_quoted(*facts.device->backing_file), name));
+  }
   if (driver == "loop") {
     throw UserError(ExitCode::cannot,
                     fmt::format("{}: this loop device has no file behind it", path),

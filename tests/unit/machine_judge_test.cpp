@@ -81,8 +81,8 @@ TEST_F(MachineJudge, SparseFile) {
   target().sparse = true;
   target().unwritten_bytes = 16 << 20;
   EXPECT_FINDING(only(), warning, "sparse-target",
-                 "holes: 16.0 MiB of 64.0 MiB (25.0 %) were never written, and reads of them cost "
-                 "no I/O",
+                 "holes: is sparse: 16.0 MiB of 64.0 MiB (25.0 %) were never written, and reads of "
+                 "them cost no I/O",
                  "make a dense copy: cp --sparse=never holes holes.dense; or use --scratch 64M");
 }
 

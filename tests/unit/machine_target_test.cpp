@@ -326,6 +326,10 @@ TEST(MachineEmptyTargets, UnconfiguredDevicesSayHowToConfigureThem) {
   problem = refusal_of([&] { refuse_empty(facts); });
   EXPECT_EQ(problem.what, "/dev/loop3: this loop device has no file behind it");
   EXPECT_EQ(problem.hint, "losetup /dev/loop3 FILE, or measure the file itself");
+  facts.device->backing_file = "/data/my disk.img";
+  problem = refusal_of([&] { refuse_empty(facts); });
+  EXPECT_EQ(problem.what, "/dev/loop3: the file behind this loop device is empty");
+  EXPECT_EQ(problem.hint, "fill '/data/my disk.img' and attach it again: losetup -d /dev/loop3");
   facts.device.reset();
   EXPECT_EQ(refusal_of([&] { refuse_empty(facts); }).what,
             "/dev/loop3: this block device has a size of 0");
