@@ -102,9 +102,6 @@ struct Collected {
 
 void describe(CLI::App& app, Collected& collected) {
   app.set_help_flag();
-  app.add_flag("-h,--help", collected.help, "this page")->group("Output");
-  app.add_flag("--version", collected.version, "version, commit, compiler, liburing")
-      ->group("Output");
   app.add_option("FILE", collected.files, "regular files or block devices, read only")
       ->group("");
   for (const Flag& flag : flag_table()) {
@@ -127,6 +124,9 @@ void describe(CLI::App& app, Collected& collected) {
     }
     option->group(flag.group);
   }
+  app.add_flag("-h,--help", collected.help, "this page")->group("Output");
+  app.add_flag("--version", collected.version, "version, commit, compiler, liburing")
+      ->group("Output");
 }
 
 class HelpFormat : public CLI::Formatter {
