@@ -58,7 +58,7 @@ def test_same_size_however_written(measured, zram):
 
 def test_deep_and_many(measured, zram):
     for flags in (("-d32768", "-B0"), ("-d1000", "-n4"), ("-d100", "-n3", "-s99", "-c77")):
-        run = only_run(measured("-p0", "-r300ms", *flags, zram))
+        run = only_run(measured("-p0", "-r600ms", *flags, zram))
         assert run["ios"] > 0 and run["errors"]["count"] == 0
 
 
