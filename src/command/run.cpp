@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include <algorithm>
@@ -55,6 +56,7 @@ class Conductor : public engine::Observer {
     result::check_writable(options_.json_path.empty() ? "-" : options_.json_path);
     limits_ = machine::read_limits();
     look_at_targets();
+    keep_targets_from_the_document();
     plan_ = plan::make_plan(options_, shapes_, limits_, options_.seed.value_or(random_seed()));
     describe();
     say_notes_and_findings();
@@ -120,6 +122,30 @@ class Conductor : public engine::Observer {
     if (options_.scratch) facts_.push_back(machine::foresee_scratch(*options_.scratch));
     for (const auto& facts : facts_) shapes_.push_back(shape_of(facts, options_.direct));
     if (!problems.empty()) throw base::UserError(std::move(problems));
+  }
+
+  /// Targets are only ever read: the document must not take the place of one.
+  void keep_targets_from_the_document() const {
+    struct stat document {};
+    if (options_.json_path.empty() || options_.json_path == "-" ||
+        stat(options_.json_path.c_str(), &document) != 0) {
+      return;
+    }
+    const auto is_document = [&](const struct stat& file) {
+      return file.st_dev == document.st_dev && file.st_ino == document.st_ino;
+    };
+    for (const auto& target : targets_) {
+      struct stat file {};
+      bool same = fstat(target.fd.get(), &file) == 0 && is_document(file);
+      if (const auto& device = target.facts.device; device && device->backing_file) {
+        same |= stat(device->backing_file->c_str(), &file) == 0 && is_document(file);
+      }
+      if (same) {
+        throw base::UserError(ExitCode::usage,
+                              "--json: " + options_.json_path + " is the target itself",
+                              "choose another name for the document");
+      }
+    }
   }
 
   bool fill_scratch() {
@@ -216,8 +242,16 @@ class Conductor : public engine::Observer {
   void save() {
     result::summarize(cell());
     document_.session.elapsed_ns = clock_ns(CLOCK_MONOTONIC) - begin_ns_;
-    if (options_.json_path.empty() || options_.json_path == "-") return;
-    result::save_atomically(options_.json_path, result::to_json(document_));
+    // A fifo or /dev/stdout would get one document after the other: it gets the last one only.
+    if (!options_.json_path.empty() && result::can_replace(options_.json_path)) write_document();
+  }
+
+  void write_document() {
+    if (options_.json_path == "-") {
+      console_.document(result::to_json(document_));
+    } else if (!options_.json_path.empty()) {
+      result::save_atomically(options_.json_path, result::to_json(document_));
+    }
   }
 
   int finish() {
@@ -231,7 +265,7 @@ class Conductor : public engine::Observer {
       }
     }
     console_.text(report::summary(document_));
-    if (options_.json_path == "-") console_.document(result::to_json(document_));
+    if (!result::can_replace(options_.json_path)) write_document();
     return exit_code();
   }
 

@@ -219,14 +219,13 @@ result::Run to_result(const engine::Measurement& m, const plan::RunPlan& plan,
   for (const auto& [number, count] : m.errors.by_errno) {
     run.errors.by_errno[base::errno_name(number)] = count;
   }
-  if (m.errors.first) {
-    // Error number 0 stands for a short read, which has no errno.
-    run.errors.first = result::ErrorTally::First{
-        .errno_name = m.errors.first->error_number == 0
-                          ? "short read"
-                          : base::errno_name(m.errors.first->error_number),
-        .target = m.errors.first->target,
-        .offset_bytes = m.errors.first->offset_bytes};
+  if (const auto& first = m.errors.first) {
+    run.errors.first = {.errno_name = base::errno_name(first->error_number),
+                        .target = first->target,
+                        .offset_bytes = first->offset_bytes};
+  }
+  if (const auto& first = m.errors.first_short_read) {
+    run.first_short_read = {.target = first->target, .offset_bytes = first->offset_bytes};
   }
   run.short_reads = m.short_reads;
   run.retries_eagain = m.retries_eagain;

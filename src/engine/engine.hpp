@@ -38,6 +38,7 @@ struct ErrorTally {
     std::uint64_t offset_bytes = 0;
   };
   std::optional<First> first;
+  std::optional<First> first_short_read;  ///< error_number is 0
 };
 
 struct Interval {

@@ -437,7 +437,8 @@ void Session::collect() {
       const ErrorTally errors = state.worker.errors();
       m.errors.count += errors.count;
       for (const auto& [number, count] : errors.by_errno) m.errors.by_errno[number] += count;
-      if (errors.first && !m.errors.first) m.errors.first = errors.first;
+      if (!m.errors.first) m.errors.first = errors.first;
+      if (!m.errors.first_short_read) m.errors.first_short_read = errors.first_short_read;
       m.short_reads += tally.short_reads;
       m.retries_eagain += tally.retries;
       m.submit_calls += tally.submit_calls;

@@ -30,7 +30,8 @@ void Worker::open_window(Tally& tally, std::uint64_t now) noexcept {
   warmup_errors_ = tally.errors + tally.short_reads;
   tally = {};
   errors_by_errno_.fill(0);
-  first_bad_.reset();
+  first_error_.reset();
+  first_short_read_.reset();
   if (latency_ticks_) latency_ticks_->clear();
   getrusage(RUSAGE_THREAD, &window_.begin_usage);
   window_.begin_ticks = now;
@@ -53,7 +54,8 @@ void Worker::close_window(const Tally& tally, std::uint64_t now) noexcept {
     window_.begin_usage = window_.end_usage;
     warmup_errors_ = tally.errors + tally.short_reads;
     errors_by_errno_.fill(0);
-    first_bad_.reset();
+    first_error_.reset();
+    first_short_read_.reset();
     if (latency_ticks_) latency_ticks_->clear();
   }
   closed_ = true;
@@ -92,8 +94,9 @@ bool Worker::must_retry(std::int32_t result, const Slot& slot, Tally& tally) noe
   } else {
     tally.short_reads++;
   }
-  if (!first_bad_) {
-    first_bad_ = ErrorTally::First{
+  auto& first = result < 0 ? first_error_ : first_short_read_;
+  if (!first) {
+    first = ErrorTally::First{
         error_number, slot.target < targets_.size() ? targets_[slot.target] : 0, slot.offset_bytes};
   }
   published_.bad.store(tally.errors + tally.short_reads, std::memory_order_relaxed);
@@ -106,7 +109,8 @@ ErrorTally Worker::errors() const {
     if (errors_by_errno_[i] != 0) errors.by_errno[static_cast<int>(i)] = errors_by_errno_[i];
   }
   errors.count = result_.errors;
-  errors.first = first_bad_;
+  errors.first = first_error_;
+  errors.first_short_read = first_short_read_;
   return errors;
 }
 

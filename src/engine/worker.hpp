@@ -119,7 +119,8 @@ class Worker {
   Window window_;
   Tally result_;
   std::array<std::uint64_t, kErrnos> errors_by_errno_{};
-  std::optional<ErrorTally::First> first_bad_;
+  std::optional<ErrorTally::First> first_error_;
+  std::optional<ErrorTally::First> first_short_read_;
   std::vector<std::uint32_t> targets_;
   std::uint64_t warmup_errors_ = 0;
   std::optional<int> fatal_errno_;

@@ -43,6 +43,15 @@ def test_errors_are_not_in_the_rate(run, img, tmp_json):
     assert sum(part["ios"] for part in measured["intervals"]) == measured["ios"]
 
 
+@pytest.mark.parametrize("mode", [FAIL, SHORT])
+def test_failing_reads_are_completions_not_a_stall(run, fuse_file, tmp_json, mode):
+    """--stall-timeout is about completions that do not come; these come, and are counted."""
+    target = fuse_file(16 * MIB)
+    target.error, target.mode = errno.EIO, mode
+    measured, _ = faulty(run, tmp_json, "-r1.2", "-d4", "--stall-timeout", "500ms", target.path)
+    assert measured["stalled"] is False and measured["elapsed_ns"] >= 1.19e9
+
+
 def test_allowed_errors_are_still_recorded(run, img, tmp_json):
     measured, result = faulty(run, tmp_json, "-r500ms", "--allow-errors", img, rc=0)
     assert measured["errors"]["count"] > 0 and measured["errors"]["by_errno"]["EIO"] > 0

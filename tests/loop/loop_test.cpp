@@ -139,6 +139,8 @@ TEST(Loop, CountsErrorsByNumberAndRemembersTheFirst) {
   EXPECT_GT(errors.count, 100U);
   EXPECT_GT(run.worker.result().short_reads, 100U);
   ASSERT_TRUE(errors.first);
+  ASSERT_TRUE(errors.first_short_read);
+  EXPECT_EQ(errors.first->error_number, EIO);
   EXPECT_LT(errors.first->target, 2U);
   EXPECT_LT(errors.first->offset_bytes, 50U * 4096);
 }
