@@ -11,14 +11,14 @@ namespace uringbench::base {
 /// The process exit codes, one table for every verb (128+N for signals is added by `command`).
 enum class ExitCode : int {
   done = 0,
-  internal = 1,         ///< a fault of ours, or a file that cannot be read or written
-  usage = 2,            ///< bad flag, bad profile, nothing to do
-  regression = 3,       ///< gate: a regression is demonstrated
-  inconclusive = 4,     ///< gate: the data cannot exclude a regression of the margin
-  not_comparable = 5,   ///< gate/compare: different settings or device, unknown schema
-  missing = 6,          ///< gate: missing baseline, cells or runs
-  cannot = 7,           ///< this machine, kernel or target cannot do what was asked
-  io_errors = 8,        ///< I/O errors, short reads or a stall during the run
+  internal = 1,        ///< a fault of ours, or a file that cannot be read or written
+  usage = 2,           ///< bad flag, bad profile, nothing to do
+  regression = 3,      ///< gate: a regression is demonstrated
+  inconclusive = 4,    ///< gate: the data cannot exclude a regression of the margin
+  not_comparable = 5,  ///< gate/compare: different settings or device, unknown schema
+  missing = 6,         ///< gate: missing baseline, cells or runs
+  cannot = 7,          ///< this machine, kernel or target cannot do what was asked
+  io_errors = 8,       ///< I/O errors, short reads or a stall during the run
 };
 
 /// One thing that is wrong, as it is said to the user: "uringbench: <what>" and "  hint: <hint>".

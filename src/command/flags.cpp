@@ -17,7 +17,12 @@ std::string dashed(const std::string& name) { return "--" + name; }
 Flag integer(char letter, std::string name, std::int64_t Options::*member, std::int64_t least,
              std::int64_t most, std::string group, std::string help) {
   const std::string shown = std::to_string(Options{}.*member);
-  return {letter, name, "N", shown, std::move(group), std::move(help),
+  return {letter,
+          name,
+          "N",
+          shown,
+          std::move(group),
+          std::move(help),
           [=](Options& options, const std::string& text) {
             options.*member = base::parse_integer(dashed(name), text, least, most);
           }};
@@ -26,20 +31,35 @@ Flag integer(char letter, std::string name, std::int64_t Options::*member, std::
 Flag on_off(char letter, std::string name, bool Options::*member, std::string group,
             std::string help) {
   const std::string shown = Options{}.*member ? "1" : "0";
-  return {letter, name, "0/1", shown, std::move(group), std::move(help),
+  return {letter,
+          name,
+          "0/1",
+          shown,
+          std::move(group),
+          std::move(help),
           [=](Options& options, const std::string& text) {
             options.*member = base::parse_switch(dashed(name), text);
           }};
 }
 
 Flag plain(std::string name, bool Options::*member, std::string group, std::string help) {
-  return {0, std::move(name), "", "", std::move(group), std::move(help),
+  return {0,
+          std::move(name),
+          "",
+          "",
+          std::move(group),
+          std::move(help),
           [=](Options& options, const std::string&) { options.*member = true; }};
 }
 
 Flag duration(char letter, std::string name, std::int64_t Options::*member, std::int64_t least_ns,
               std::string shown, std::string group, std::string help) {
-  return {letter, name, "DUR", std::move(shown), std::move(group), std::move(help),
+  return {letter,
+          name,
+          "DUR",
+          std::move(shown),
+          std::move(group),
+          std::move(help),
           [=](Options& options, const std::string& text) {
             options.*member = base::parse_duration(dashed(name), text, least_ns, 365 * kDay);
           }};
@@ -47,7 +67,12 @@ Flag duration(char letter, std::string name, std::int64_t Options::*member, std:
 
 /// Known, and not to be had in this version. A switch may still be given its default, 0.
 Flag later(char letter, std::string name, std::string value, std::string help) {
-  return {letter, name, value, value == "0/1" ? "0" : "", "Not in this version", std::move(help),
+  return {letter,
+          name,
+          value,
+          value == "0/1" ? "0" : "",
+          "Not in this version",
+          std::move(help),
           [=](Options&, const std::string& text) {
             if (value == "0/1" && text == "0") return;
             std::string what = dashed(name);
@@ -76,9 +101,8 @@ void set_log_level(Options& options, const std::string& text) {
       return;
     }
   }
-  throw base::UserError(
-      base::ExitCode::usage,
-      "--log-level: must be trace, debug, info, warn, error or off, got " + text);
+  throw base::UserError(base::ExitCode::usage,
+                        "--log-level: must be trace, debug, info, warn, error or off, got " + text);
 }
 
 void set_path(std::string& member, const std::string& flag, const std::string& text) {
@@ -134,8 +158,8 @@ std::vector<Flag> ring_flags() {
       {'p', "polled", "0/1", "auto", group,
        "polled completion; not given: polled if the target can",
        [](Options& o, const std::string& t) {
-         o.polled = base::parse_switch("--polled", t) ? plan::PolledWish::on
-                                                       : plan::PolledWish::off;
+         o.polled =
+             base::parse_switch("--polled", t) ? plan::PolledWish::on : plan::PolledWish::off;
        }},
       on_off('B', "fixed-buffers", &Options::fixed_buffers, group, "registered buffers"),
       on_off('F', "register-files", &Options::register_files, group, "registered files"),
@@ -162,8 +186,8 @@ std::vector<Flag> time_flags() {
       on_off('t', "latency", &Options::latency, group, "latency of every read, percentiles"),
       {'T', "tsc-rate", "HZ", "calibrated", group, "refused unless it agrees with calibration",
        [](Options& o, const std::string& t) {
-         o.tsc_rate_hz = static_cast<std::uint64_t>(base::parse_integer(
-             "--tsc-rate", t, 1, std::numeric_limits<std::int64_t>::max()));
+         o.tsc_rate_hz = static_cast<std::uint64_t>(
+             base::parse_integer("--tsc-rate", t, 1, std::numeric_limits<std::int64_t>::max()));
        }},
   };
 }
@@ -176,7 +200,8 @@ std::vector<Flag> output_flags() {
       {0, "label", "TEXT", "", group, "stored in the document",
        [](Options& o, const std::string& t) { o.label = t; }},
       plain("with-serials", &Options::with_serials, group, "store drives' serial numbers too"),
-      plain("allow-errors", &Options::allow_errors, group, "I/O errors do not change the exit code"),
+      plain("allow-errors", &Options::allow_errors, group,
+            "I/O errors do not change the exit code"),
       plain("dry-run", &Options::dry_run, group, "show plan and findings, touch nothing"),
       {0, "log-level", "LEVEL", "info", group, "trace, debug, info, warn, error, off",
        set_log_level},

@@ -102,8 +102,7 @@ struct Collected {
 
 void describe(CLI::App& app, Collected& collected) {
   app.set_help_flag();
-  app.add_option("FILE", collected.files, "regular files or block devices, read only")
-      ->group("");
+  app.add_option("FILE", collected.files, "regular files or block devices, read only")->group("");
   for (const Flag& flag : flag_table()) {
     std::string names = "--" + flag.name;
     if (flag.letter != 0) names = std::string("-") + flag.letter + "," + names;
@@ -162,7 +161,8 @@ Parsed parse(const std::vector<std::string>& arguments) {
   Parsed parsed;
   plan::Options& options = parsed.options;
   std::vector<std::string> rest = arguments;
-  if (!rest.empty() && std::find(std::begin(kVerbs), std::end(kVerbs), rest[0]) != std::end(kVerbs)) {
+  if (!rest.empty() &&
+      std::find(std::begin(kVerbs), std::end(kVerbs), rest[0]) != std::end(kVerbs)) {
     if (rest[0] != "run") {
       throw UserError(ExitCode::usage, rest[0] + ": this verb is not available in this version",
                       "a file of that name is reached as ./" + rest[0]);

@@ -36,8 +36,8 @@ std::int64_t clock_ns(clockid_t clock) {
   return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
 }
 
-/// True of most machines of their kind: named in the summary and kept in the document, but not worth
-/// a line before every run.
+/// True of most machines of their kind: named in the summary and kept in the document, but not
+/// worth a line before every run.
 bool is_background(const std::string& finding_code) {
   return finding_code == "iostats" || finding_code == "rotational" ||
          finding_code == "virtual-machine";
@@ -211,8 +211,7 @@ class Conductor : public engine::Observer {
     for (run_index_ = 0; run_index_ < plan_->repeats; ++run_index_) {
       show_progress();
       const bool last = run_index_ + 1 == plan_->repeats;
-      const engine::Measurement m =
-          engine::measure(*plan_, targets_, run_index_, last, *this);
+      const engine::Measurement m = engine::measure(*plan_, targets_, run_index_, last, *this);
       if (!began_) return;
       if (run_index_ == 0) document_.session.started_at = m.started_at;
       cell().runs.push_back(to_result(m, *plan_, run_index_));
@@ -282,8 +281,8 @@ class Conductor : public engine::Observer {
 
   void show_progress() {
     if (classic() && plan_->repeats == 1) return;
-    std::string line = "run " + std::to_string(run_index_ + 1) + "/" +
-                       std::to_string(plan_->repeats);
+    std::string line =
+        "run " + std::to_string(run_index_ + 1) + "/" + std::to_string(plan_->repeats);
     const auto elapsed = static_cast<double>(clock_ns(CLOCK_MONOTONIC) - begin_ns_);
     line += ", " + base::format_duration(std::floor(elapsed / 1e9) * 1e9) + " elapsed";
     const double total = static_cast<double>(plan_->repeats) *

@@ -15,7 +15,8 @@ void install();
 /// The signal that asked for the end, or 0.
 int received() noexcept;
 
-/// Asks for the end as if a signal had come (a broken pipe on stdout: SIGPIPE). The first wish wins.
+/// Asks for the end as if a signal had come (a broken pipe on stdout: SIGPIPE). The first wish
+/// wins.
 void request(int signal_number) noexcept;
 
 /// Sleeps until CLOCK_MONOTONIC shows `deadline_ns`; true as soon as the end is asked for.

@@ -22,21 +22,24 @@ struct NamedBit {
 };
 
 inline constexpr NamedBit kSetupFlagNames[] = {
-    {1U << 0, "IOPOLL"},         {1U << 1, "SQPOLL"},        {1U << 2, "SQ_AFF"},
-    {1U << 3, "CQSIZE"},         {1U << 4, "CLAMP"},         {1U << 5, "ATTACH_WQ"},
-    {1U << 6, "R_DISABLED"},     {1U << 7, "SUBMIT_ALL"},    {1U << 8, "COOP_TASKRUN"},
-    {1U << 9, "TASKRUN_FLAG"},   {1U << 10, "SQE128"},       {1U << 11, "CQE32"},
-    {1U << 12, "SINGLE_ISSUER"}, {1U << 13, "DEFER_TASKRUN"}, {1U << 14, "NO_MMAP"},
-    {1U << 15, "REGISTERED_FD_ONLY"}, {1U << 16, "NO_SQARRAY"}, {1U << 17, "HYBRID_IOPOLL"},
+    {1U << 0, "IOPOLL"},         {1U << 1, "SQPOLL"},
+    {1U << 2, "SQ_AFF"},         {1U << 3, "CQSIZE"},
+    {1U << 4, "CLAMP"},          {1U << 5, "ATTACH_WQ"},
+    {1U << 6, "R_DISABLED"},     {1U << 7, "SUBMIT_ALL"},
+    {1U << 8, "COOP_TASKRUN"},   {1U << 9, "TASKRUN_FLAG"},
+    {1U << 10, "SQE128"},        {1U << 11, "CQE32"},
+    {1U << 12, "SINGLE_ISSUER"}, {1U << 13, "DEFER_TASKRUN"},
+    {1U << 14, "NO_MMAP"},       {1U << 15, "REGISTERED_FD_ONLY"},
+    {1U << 16, "NO_SQARRAY"},    {1U << 17, "HYBRID_IOPOLL"},
 };
 
 inline constexpr NamedBit kFeatureNames[] = {
-    {1U << 0, "SINGLE_MMAP"},     {1U << 1, "NODROP"},          {1U << 2, "SUBMIT_STABLE"},
-    {1U << 3, "RW_CUR_POS"},      {1U << 4, "CUR_PERSONALITY"}, {1U << 5, "FAST_POLL"},
-    {1U << 6, "POLL_32BITS"},     {1U << 7, "SQPOLL_NONFIXED"}, {1U << 8, "EXT_ARG"},
-    {1U << 9, "NATIVE_WORKERS"},  {1U << 10, "RSRC_TAGS"},      {1U << 11, "CQE_SKIP"},
-    {1U << 12, "LINKED_FILE"},    {1U << 13, "REG_REG_RING"},   {1U << 14, "RECVSEND_BUNDLE"},
-    {1U << 15, "MIN_TIMEOUT"},    {1U << 16, "RW_ATTR"},        {1U << 17, "NO_IOWAIT"},
+    {1U << 0, "SINGLE_MMAP"},    {1U << 1, "NODROP"},          {1U << 2, "SUBMIT_STABLE"},
+    {1U << 3, "RW_CUR_POS"},     {1U << 4, "CUR_PERSONALITY"}, {1U << 5, "FAST_POLL"},
+    {1U << 6, "POLL_32BITS"},    {1U << 7, "SQPOLL_NONFIXED"}, {1U << 8, "EXT_ARG"},
+    {1U << 9, "NATIVE_WORKERS"}, {1U << 10, "RSRC_TAGS"},      {1U << 11, "CQE_SKIP"},
+    {1U << 12, "LINKED_FILE"},   {1U << 13, "REG_REG_RING"},   {1U << 14, "RECVSEND_BUNDLE"},
+    {1U << 15, "MIN_TIMEOUT"},   {1U << 16, "RW_ATTR"},        {1U << 17, "NO_IOWAIT"},
 };
 
 }  // namespace uringbench::engine::abi

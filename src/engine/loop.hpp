@@ -27,27 +27,32 @@ concept RingLike = requires(R ring, const R fixed, std::uint32_t n) {
   { ring.enter(n, n, n) } -> std::same_as<int>;
   { fixed.cq_tail() } -> std::same_as<std::uint32_t>;
   { fixed.cqes() } -> std::same_as<CqeRing>;
-  { ring.release_cqes(n) };
+  {ring.release_cqes(n)};
 };
 
 /// What a loop works on, fixed before it starts.
 struct LoopSetup {
-  std::vector<Slot>* slots = nullptr;        ///< depth of them
+  std::vector<Slot>* slots = nullptr;          ///< depth of them
   std::vector<LoopTarget>* targets = nullptr;  ///< at least one unless NOP
   std::uint32_t depth = 1, batch_submit = 1, batch_complete = 1;
   std::uint64_t block_size_bytes = 0;
-  std::int32_t expected_result = 0;          ///< of a good completion: block size, or 0 for NOP
+  std::int32_t expected_result = 0;  ///< of a good completion: block size, or 0 for NOP
   bool random = true;
   std::uint64_t seed = 0;
-  std::uint32_t first_index = 0;             ///< ring entries and completions used before
+  std::uint32_t first_index = 0;  ///< ring entries and completions used before
 };
 
 template <RingLike RingType, class Clock, bool kHasOffset>
 class Loop {
  public:
   Loop(RingType& ring, const LoopSetup& setup, Worker& worker)
-      : ring_(ring), setup_(setup), worker_(worker), targets_(*setup.targets),
-        random_(setup.seed), free_(setup.depth), retries_(setup.depth) {
+      : ring_(ring),
+        setup_(setup),
+        worker_(worker),
+        targets_(*setup.targets),
+        random_(setup.seed),
+        free_(setup.depth),
+        retries_(setup.depth) {
     // The least slot on top: the first requests use the first buffers.
     for (std::uint32_t i = 0; i < setup.depth; ++i) {
       free_[i] = &(*setup.slots)[setup.depth - 1 - i];
@@ -87,16 +92,15 @@ class Loop {
   /// do not overlap this object, and would load everything anew for each.
   void prepare() noexcept {
     std::uint32_t tail = sq_tail_;
-    const std::uint32_t end =
-        tail + std::min(free_count_ + retry_count_, setup_.batch_submit);
+    const std::uint32_t end = tail + std::min(free_count_ + retry_count_, setup_.batch_submit);
     const SqeRing sqes = ring_.sqes();
     while (retry_count_ != 0 && tail != end) [[unlikely]] {
-      Slot& slot = *retries_[--retry_count_];
-      if constexpr (kHasOffset) {
-        if (targets_.size() != 1) sqes[tail].fd = targets_[slot.target].fd;
+        Slot& slot = *retries_[--retry_count_];
+        if constexpr (kHasOffset) {
+          if (targets_.size() != 1) sqes[tail].fd = targets_[slot.target].fd;
+        }
+        write(sqes[tail++], slot);
       }
-      write(sqes[tail++], slot);
-    }
     Slot** top = free_.data() + free_count_;
     Slot** const bottom = top - (end - tail);
     if constexpr (kHasOffset) {

@@ -47,8 +47,8 @@ class Random {
 
 /// One target as one thread sees it.
 struct LoopTarget {
-  int fd = -1;               ///< descriptor, or index into the registered files
-  std::uint32_t index = 0;   ///< into RunPlan::targets
+  int fd = -1;              ///< descriptor, or index into the registered files
+  std::uint32_t index = 0;  ///< into RunPlan::targets
   std::uint64_t blocks = 1;
   std::uint64_t next_block = 0;  ///< sequential reads only
 

@@ -87,17 +87,18 @@ void make_ready(Ring& ring, const plan::RunPlan& plan, const std::vector<int>& f
 
 std::optional<base::Problem> trial_verdict(int error_number, const plan::RunPlan& plan,
                                            const std::string& target) {
-  const std::string answer = target + ": the first read was refused: " +
-                             base::describe_errno(error_number);
+  const std::string answer =
+      target + ": the first read was refused: " + base::describe_errno(error_number);
   const auto refuse = [&](std::string hint) {
     return base::Problem{base::ExitCode::cannot, answer, std::move(hint)};
   };
   switch (error_number) {
     case EOPNOTSUPP:
       if (plan.polled) {
-        return refuse("polled I/O is not supported here after all: no poll queues are configured, "
-                      "or the driver or file system cannot poll; use -p0, for NVMe boot with "
-                      "nvme.poll_queues=N");
+        return refuse(
+            "polled I/O is not supported here after all: no poll queues are configured, "
+            "or the driver or file system cannot poll; use -p0, for NVMe boot with "
+            "nvme.poll_queues=N");
       }
       return refuse(plan.direct ? "this file system or driver may not support direct I/O: try -O0"
                                 : "this file system or driver does not support the read used");
@@ -105,8 +106,9 @@ std::optional<base::Problem> trial_verdict(int error_number, const plan::RunPlan
       if (plan.nop) {
         return refuse("this kernel's NOP cannot look up a file (needs Linux 6.13): leave out FILE");
       }
-      return refuse("block size, alignment or opcode does not suit this target or kernel: try "
-                    "another --block-size, -O0 or -B0");
+      return refuse(
+          "block size, alignment or opcode does not suit this target or kernel: try "
+          "another --block-size, -O0 or -B0");
     case EFAULT:
       return refuse("the kernel does not accept the read buffers: try -B0");
     case EBADF:
@@ -144,8 +146,7 @@ std::optional<std::int32_t> one_request(Ring& ring, std::uint32_t index,
 }  // namespace
 
 std::uint32_t trial_reads(Ring& ring, const plan::RunPlan& plan, SlotBuffers& buffers,
-                          const std::vector<LoopTarget>& targets,
-                          const std::atomic<Phase>& phase) {
+                          const std::vector<LoopTarget>& targets, const std::atomic<Phase>& phase) {
   constexpr int kAttempts = 100;  // of one that is told to try again
   std::uint32_t index = 0;
   const std::size_t count = std::max<std::size_t>(targets.size(), 1);

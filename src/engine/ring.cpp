@@ -32,7 +32,8 @@ std::vector<std::string> names_of(std::uint32_t bits, std::span<const abi::Named
 }
 
 /// Best first. Every set is valid with and without IOPOLL; each later one suits older kernels:
-/// NO_SQARRAY came with 6.6, DEFER_TASKRUN with 6.1, SINGLE_ISSUER with 6.0, COOP_TASKRUN with 5.19.
+/// NO_SQARRAY came with 6.6, DEFER_TASKRUN with 6.1, SINGLE_ISSUER with 6.0, COOP_TASKRUN
+/// with 5.19.
 constexpr std::uint32_t kFlagSets[] = {
     IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | abi::kSetupNoSqArray,
     IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN,
@@ -103,9 +104,8 @@ void Ring::map(const io_uring_params& params) {
   const std::size_t header_bytes =
       std::max({params.sq_off.flags, params.sq_off.dropped, params.sq_off.ring_entries}) +
       sizeof(std::uint32_t);
-  std::size_t sq_bytes = has_array
-                             ? params.sq_off.array + params.sq_entries * sizeof(std::uint32_t)
-                             : header_bytes;
+  std::size_t sq_bytes =
+      has_array ? params.sq_off.array + params.sq_entries * sizeof(std::uint32_t) : header_bytes;
   const std::size_t cq_bytes = params.cq_off.cqes + params.cq_entries * sizeof(io_uring_cqe);
   const bool single = (params.features & IORING_FEAT_SINGLE_MMAP) != 0;
   if (single) sq_bytes = std::max(sq_bytes, cq_bytes);
@@ -141,8 +141,8 @@ void Ring::unmap() noexcept {
 }
 
 int Ring::register_files(const std::vector<int>& fds) noexcept {
-  return -std::min(0, io_uring_register_files(&handle_, fds.data(),
-                                              static_cast<unsigned>(fds.size())));
+  return -std::min(
+      0, io_uring_register_files(&handle_, fds.data(), static_cast<unsigned>(fds.size())));
 }
 
 int Ring::register_buffers(const std::vector<iovec>& regions) noexcept {
@@ -161,8 +161,7 @@ int Ring::register_ring_fd() noexcept {
 
 bool Ring::knows_opcode(std::uint8_t opcode) noexcept {
   constexpr unsigned kOperations = 256;
-  std::vector<std::byte> memory(sizeof(io_uring_probe) +
-                                kOperations * sizeof(io_uring_probe_op));
+  std::vector<std::byte> memory(sizeof(io_uring_probe) + kOperations * sizeof(io_uring_probe_op));
   auto* probe = reinterpret_cast<io_uring_probe*>(memory.data());
   if (io_uring_register_probe(&handle_, probe, kOperations) < 0) return true;
   return opcode <= probe->last_op && (probe->ops[opcode].flags & IO_URING_OP_SUPPORTED) != 0;

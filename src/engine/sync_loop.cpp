@@ -31,8 +31,8 @@ void run_sync_loop(ThreadInput& input, SlotBuffers& buffers, Worker& worker) noe
       slot.offset_bytes = block * plan.block_size_bytes;
       slot.submit_ticks = now;
     }
-    const ssize_t length = preadv2(input.fds[slot.target], &vector, 1,
-                                   static_cast<off_t>(slot.offset_bytes), 0);
+    const ssize_t length =
+        preadv2(input.fds[slot.target], &vector, 1, static_cast<off_t>(slot.offset_bytes), 0);
     const auto result = static_cast<std::int32_t>(length < 0 ? -errno : length);
     tally.submit_calls++;
     tally.completions++;

@@ -1,4 +1,5 @@
-// What a measuring thread runs, per engine. Each prepares, reports ready, waits for the start, runs.
+// What a measuring thread runs, per engine. Each prepares, reports ready, waits for the start,
+// runs.
 #pragma once
 
 #include <functional>
@@ -15,7 +16,7 @@ struct ThreadInput {
   std::vector<int> fds;             ///< of the thread's targets
   std::vector<LoopTarget> targets;  ///< fd not yet filled in
   std::uint64_t seed = 0;
-  bool counter_clock = false;       ///< timed runs: stamp with the processor's counter
+  bool counter_clock = false;  ///< timed runs: stamp with the processor's counter
   const Command& command;
 };
 

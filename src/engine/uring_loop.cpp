@@ -42,8 +42,7 @@ void run_uring_thread(ThreadInput& input, Worker& worker, const ReadyGate& ready
   granted.batch_submit = plan.batch_submit;
   granted.batch_complete = plan.batch_complete;
   make_ready(ring, plan, input.fds, buffers, input.targets, granted);
-  const std::uint32_t used =
-      trial_reads(ring, plan, buffers, input.targets, input.command.phase);
+  const std::uint32_t used = trial_reads(ring, plan, buffers, input.targets, input.command.phase);
 
   const LoopSetup setup{
       .slots = &buffers.slots(),

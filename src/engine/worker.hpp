@@ -30,8 +30,8 @@ struct Tally {
   std::uint64_t errors = 0;
   std::uint64_t short_reads = 0;
   std::uint64_t retries = 0;
-  std::uint64_t in_flight_sum = 0;          ///< over submit_calls
-  Wide in_flight_ticks = 0;    ///< requests × clock ticks, timed runs only
+  std::uint64_t in_flight_sum = 0;  ///< over submit_calls
+  Wide in_flight_ticks = 0;         ///< requests × clock ticks, timed runs only
   std::uint32_t in_flight_max = 0;
 };
 

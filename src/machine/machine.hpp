@@ -44,15 +44,15 @@ const char* kind_name(TargetKind kind) noexcept;  ///< "file", "block", "none"
 
 /// Facts of the whole-disk device that serves a target. Absent members could not be found out.
 struct DeviceFacts {
-  std::string name;             ///< whole disk: "nvme0n1", "vda", "zram0"
-  std::string partition;        ///< "nvme0n1p2" when the target is on a partition, else empty
+  std::string name;       ///< whole disk: "nvme0n1", "vda", "zram0"
+  std::string partition;  ///< "nvme0n1p2" when the target is on a partition, else empty
   std::optional<std::string> model, firmware, driver, serial, local_cpus;
   std::optional<int> numa_node;
   std::optional<std::string> pci_address, pci_link_speed, pci_link_speed_max;
   std::optional<int> pci_link_width, pci_link_width_max;
-  std::optional<int> poll_queues;            ///< of the driver's module parameter, where it has one
+  std::optional<int> poll_queues;  ///< of the driver's module parameter, where it has one
   std::optional<int> temperature_celsius;
-  std::optional<std::string> backing_file;   ///< loop devices
+  std::optional<std::string> backing_file;  ///< loop devices
   /// queue/*: scheduler (the active one), iostats, nomerges, io_poll, nr_requests, rotational,
   /// rq_affinity, wbt_lat_usec, logical_block_size, max_sectors_kb, write_cache.
   std::map<std::string, std::string> queue;
@@ -67,13 +67,13 @@ struct TargetFacts {
   /// What direct I/O needs of offsets and lengths, and of memory (statx where the kernel tells).
   std::uint32_t direct_offset_align = 512;
   std::uint32_t direct_memory_align = 512;
-  std::optional<std::string> filesystem;      ///< files: "ext4"
+  std::optional<std::string> filesystem;  ///< files: "ext4"
   std::optional<DeviceFacts> device;
   /// Holes, unwritten extents, or never-written zram pages: reads of them cost no I/O.
   bool sparse = false;
-  std::uint64_t unwritten_bytes = 0;          ///< how much; 0 when not sparse
-  std::optional<std::string> mounted_at;      ///< block devices (or a partition of it)
-  bool busy = false;                          ///< block devices held by somebody (holders, swap)
+  std::uint64_t unwritten_bytes = 0;      ///< how much; 0 when not sparse
+  std::optional<std::string> mounted_at;  ///< block devices (or a partition of it)
+  bool busy = false;                      ///< block devices held by somebody (holders, swap)
   std::optional<bool> can_poll;
   std::string cannot_poll_reason, cannot_poll_hint;
 };
@@ -115,18 +115,18 @@ struct Identity {
   int cpus_online = 0;
   int numa_nodes = 0;
   std::uint64_t memory_bytes = 0;
-  std::optional<std::string> virtualization;         ///< "kvm", "none"…, by DMI and cpuinfo
-  std::map<std::string, std::string> mitigations;    ///< vulnerabilities/* as the kernel words them
-  std::optional<int> io_uring_disabled;              ///< the sysctl; absent on old kernels
+  std::optional<std::string> virtualization;       ///< "kvm", "none"…, by DMI and cpuinfo
+  std::map<std::string, std::string> mitigations;  ///< vulnerabilities/* as the kernel words them
+  std::optional<int> io_uring_disabled;            ///< the sysctl; absent on old kernels
   std::string boot_id;
-  std::map<std::string, std::string> smt;            ///< "control", "active"
+  std::map<std::string, std::string> smt;  ///< "control", "active"
 };
 struct Weather {
   double load_average_1m = 0;
-  std::optional<std::string> governor;               ///< of cpu0, "mixed" when they differ
-  std::optional<int> cpu_mhz_min, cpu_mhz_max;       ///< cpufreq limits
-  std::optional<std::string> turbo;                  ///< "on", "off"
-  std::map<std::string, double> temperature_celsius; ///< thermal zones by type
+  std::optional<std::string> governor;                ///< of cpu0, "mixed" when they differ
+  std::optional<int> cpu_mhz_min, cpu_mhz_max;        ///< cpufreq limits
+  std::optional<std::string> turbo;                   ///< "on", "off"
+  std::map<std::string, double> temperature_celsius;  ///< thermal zones by type
 };
 Identity read_identity(const Root& root = {});
 Weather read_weather(const Root& root = {});

@@ -53,15 +53,15 @@ struct Options {
   bool random = true;
   bool vectored = false;
   bool latency = false;
-  std::optional<std::uint64_t> tsc_rate_hz;      ///< -T, checked against the calibration
-  std::optional<std::int64_t> runtime_ns;        ///< absent: until Ctrl-C (classic door only)
+  std::optional<std::uint64_t> tsc_rate_hz;  ///< -T, checked against the calibration
+  std::optional<std::int64_t> runtime_ns;    ///< absent: until Ctrl-C (classic door only)
   std::int64_t warmup_ns = 0;
   std::int64_t repeats = 1;
   std::int64_t stall_timeout_ns = 10'000'000'000;
-  std::optional<std::uint64_t> seed;             ///< absent: random, then recorded
-  std::vector<int> cpus;                         ///< empty: not pinned
+  std::optional<std::uint64_t> seed;  ///< absent: random, then recorded
+  std::vector<int> cpus;              ///< empty: not pinned
   std::optional<Scratch> scratch;
-  std::string json_path;                         ///< empty: no document; "-": stdout
+  std::string json_path;  ///< empty: no document; "-": stdout
   std::string label;
   std::string log_level = "info";
   bool allow_errors = false;
@@ -156,14 +156,14 @@ struct RunPlan {
 /// user gave those flags); block size is a multiple of each target's alignment when direct; every
 /// target holds at least one block, a partial tail is ignored; polled needs direct and targets that
 /// can poll; `automatic` polls when all targets are known to (tail and polling are machine's
-/// findings, not notes); vectored reads use plain buffers unless -B1 was given; buffers fit into available memory and, when registered,
-/// into the memlock limit and the kernel's regions; file descriptors suffice; pinned CPUs are
-/// allowed ones; a measured run has an end. NOP has no rules for targets, is polled only on demand,
-/// and registers nothing when it is bare.
-/// Contradictions and values out of range are usage problems, everything else is "cannot".
-/// Threads and targets: when one count divides the other, targets are partitioned (thread t gets
-/// the targets i with i % threads == t, or target t % targets); otherwise every thread reads
-/// all targets, so that requests spread evenly in any case.
+/// findings, not notes); vectored reads use plain buffers unless -B1 was given; buffers fit into
+/// available memory and, when registered, into the memlock limit and the kernel's regions; file
+/// descriptors suffice; pinned CPUs are allowed ones; a measured run has an end. NOP has no rules
+/// for targets, is polled only on demand, and registers nothing when it is bare. Contradictions and
+/// values out of range are usage problems, everything else is "cannot". Threads and targets: when
+/// one count divides the other, targets are partitioned (thread t gets the targets i with i %
+/// threads == t, or target t % targets); otherwise every thread reads all targets, so that requests
+/// spread evenly in any case.
 RunPlan make_plan(const Options& options, const std::vector<TargetShape>& targets,
                   const Limits& limits, std::uint64_t seed);
 

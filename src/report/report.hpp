@@ -26,8 +26,8 @@ struct Header {
   std::vector<HeaderThread> threads;
   bool polled = false, fixed_buffers = false, register_files = false, buffered = false;
   std::uint32_t depth = 0;
-  std::string engine;                                ///< "io_uring", "preadv2"
-  std::optional<std::uint32_t> sq_ring, cq_ring;     ///< rings only
+  std::string engine;                             ///< "io_uring", "preadv2"
+  std::optional<std::uint32_t> sq_ring, cq_ring;  ///< rings only
 };
 /// "submitter=0, tid=1234, file=f1, nfiles=1, node=-1\n…polled=0, fixedbufs=1, register_files=1,
 /// buffered=0, QD=128\nEngine=io_uring, sq_ring=128, cq_ring=256\n"
@@ -35,8 +35,8 @@ std::string header(const Header& header);
 
 struct Rate {
   double iops = 0;
-  std::optional<double> bytes_per_second;                    ///< no BW without
-  std::optional<double> ios_per_submit_call, ios_per_reap;   ///< "-1" without, as there
+  std::optional<double> bytes_per_second;                   ///< no BW without
+  std::optional<double> ios_per_submit_call, ios_per_reap;  ///< "-1" without, as there
 };
 /// "IOPS=93210, BW=364MiB/s, IOS/call=32/31\n": the figures of IOS/call rounded to the nearest.
 std::string rate_line(const Rate& rate);

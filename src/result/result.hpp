@@ -33,10 +33,8 @@ class Settings {
   }
   /// Any integer type, whose conversion to the variant would otherwise be ambiguous or narrowing.
   template <std::integral Integer>
-    requires(!std::same_as<Integer, bool>)
-  Settings& set(std::string key, Integer value) {
-    using Widest =
-        std::conditional_t<std::is_signed_v<Integer>, std::int64_t, std::uint64_t>;
+  requires(!std::same_as<Integer, bool>) Settings& set(std::string key, Integer value) {
+    using Widest = std::conditional_t<std::is_signed_v<Integer>, std::int64_t, std::uint64_t>;
     return set(std::move(key), Value(static_cast<Widest>(value)));
   }
   const std::vector<std::pair<std::string, Value>>& entries() const { return entries_; }
@@ -96,7 +94,7 @@ struct Target {
   bool sparse = false;
   std::optional<std::uint64_t> unwritten_bytes;  ///< only when sparse
   std::optional<Device> device;
-  std::map<std::string, std::string> queue;      ///< left out when empty
+  std::map<std::string, std::string> queue;  ///< left out when empty
 };
 struct Finding {
   std::string severity;  ///< info | warning
@@ -113,7 +111,11 @@ struct ErrorTally {
   };
   std::optional<First> first;
 };
-struct Interval { std::int64_t elapsed_ns = 0; std::uint64_t ios = 0; double iops = 0; };
+struct Interval {
+  std::int64_t elapsed_ns = 0;
+  std::uint64_t ios = 0;
+  double iops = 0;
+};
 struct Latency {
   std::uint64_t count = 0, min = 0, max = 0;  ///< nanoseconds, submit to completion seen
   double mean = 0;
@@ -155,7 +157,7 @@ struct Run {
   std::uint64_t syscalls = 0;
   std::optional<double> inflight_mean;
   std::optional<std::string> inflight_mean_method;  ///< "time-weighted" (timed runs) | "per-call"
-  std::uint32_t inflight_max = 0;         ///< of one thread
+  std::uint32_t inflight_max = 0;                   ///< of one thread
   std::uint32_t never_completed = 0;  ///< requests still out when the run was given up
   std::uint32_t io_workers = 0;       ///< kernel worker threads seen at the end of the run
   std::vector<Interval> intervals;

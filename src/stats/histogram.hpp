@@ -27,8 +27,8 @@ class Histogram {
   static constexpr std::uint64_t lower_bound(std::size_t bucket) noexcept {
     if (bucket < (std::size_t{1} << kSubBits)) return bucket;
     const unsigned shift = static_cast<unsigned>(bucket >> kSubBits) - 1;
-    const std::uint64_t within = (bucket & ((std::size_t{1} << kSubBits) - 1)) |
-                                 (std::uint64_t{1} << kSubBits);
+    const std::uint64_t within =
+        (bucket & ((std::size_t{1} << kSubBits) - 1)) | (std::uint64_t{1} << kSubBits);
     return within << shift;
   }
 

@@ -23,20 +23,20 @@
 namespace uringbench::engine::testing {
 
 struct Behaviour {
-  std::uint32_t depth = 8;           ///< never exceeded by the loop
+  std::uint32_t depth = 8;  ///< never exceeded by the loop
   std::uint64_t block_size_bytes = 4096;
   std::vector<std::uint64_t> target_blocks = {100};
   bool reorder = true;
-  bool eager = true;                 ///< now and then completes more than is waited for
-  bool complete_inline = false;      ///< everything is done when enter returns
+  bool eager = true;             ///< now and then completes more than is waited for
+  bool complete_inline = false;  ///< everything is done when enter returns
   double eagain = 0, eintr = 0, eio = 0, short_read = 0;  ///< share of completions
-  double enter_refuses = 0;          ///< share of calls answered EAGAIN, EBUSY or EINTR
-  double partial_submit = 0;         ///< share of calls that take only some of the entries
+  double enter_refuses = 0;                ///< share of calls answered EAGAIN, EBUSY or EINTR
+  double partial_submit = 0;               ///< share of calls that take only some of the entries
   std::uint64_t never_after = UINT64_MAX;  ///< requests accepted after so many never complete
   std::uint64_t stop_after_calls = 1000;   ///< the phase turns to stop then
   std::uint64_t fatal_after_calls = UINT64_MAX;
-  std::uint64_t measure_after_calls = 0;   ///< warm-up before; 0: measured from the start
-  std::uint32_t index_begin = 0;     ///< where the ring's positions begin
+  std::uint64_t measure_after_calls = 0;  ///< warm-up before; 0: measured from the start
+  std::uint32_t index_begin = 0;          ///< where the ring's positions begin
   std::uint64_t seed = 1;
 };
 
@@ -50,9 +50,7 @@ class FakeRing {
     sq_head_ = cq_head_ = cq_tail_ = b_.index_begin;
   }
 
-  SqeRing sqes() noexcept {
-    return {sqes_.data(), static_cast<std::uint32_t>(sqes_.size() - 1)};
-  }
+  SqeRing sqes() noexcept { return {sqes_.data(), static_cast<std::uint32_t>(sqes_.size() - 1)}; }
   CqeRing cqes() const noexcept {
     return {cqes_.data(), static_cast<std::uint32_t>(cqes_.size() - 1)};
   }
@@ -83,7 +81,8 @@ class FakeRing {
       return -kRefusals[dice_() % 3];
     }
     std::uint32_t take = to_submit;
-    if (to_submit != 0 && chance(b_.partial_submit)) take = static_cast<std::uint32_t>(dice_() % to_submit);
+    if (to_submit != 0 && chance(b_.partial_submit))
+      take = static_cast<std::uint32_t>(dice_() % to_submit);
     for (std::uint32_t i = 0; i < take; ++i) accept(sqes()[sq_head_++]);
     if (take < to_submit) return static_cast<int>(take);  // the kernel does not wait then
     if (wait_for > in_flight_.size()) fail("waits for more than is in flight");
@@ -148,9 +147,8 @@ class FakeRing {
       if (in_flight_.empty()) return;
       std::size_t chosen = b_.reorder ? dice_() % in_flight_.size() : 0;
       if (in_flight_[chosen].number >= b_.never_after) {
-        const auto able = std::find_if(in_flight_.begin(), in_flight_.end(), [&](const auto& r) {
-          return r.number < b_.never_after;
-        });
+        const auto able = std::find_if(in_flight_.begin(), in_flight_.end(),
+                                       [&](const auto& r) { return r.number < b_.never_after; });
         if (able == in_flight_.end()) return;
         chosen = static_cast<std::size_t>(able - in_flight_.begin());
       }

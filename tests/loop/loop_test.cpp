@@ -37,8 +37,8 @@ TEST(Loop, ReachesAnyDepthWithAnyBatch) {
   for (const std::uint32_t depth : {1U, 2U, 3U, 5U, 33U, 100U, 127U, 129U, 1000U}) {
     for (const std::uint32_t submit : {1U, 2U, 7U, 32U, depth}) {
       for (const std::uint32_t complete : {1U, 5U, depth}) {
-        LoopRun run({.depth = depth, .eager = false, .stop_after_calls = depth + 50}, std::min(submit, depth),
-                    std::min(complete, depth));
+        LoopRun run({.depth = depth, .eager = false, .stop_after_calls = depth + 50},
+                    std::min(submit, depth), std::min(complete, depth));
         run.run();
         expect_accounted(run);
         EXPECT_EQ(run.ring.most_in_flight, depth) << depth << ' ' << submit << ' ' << complete;
@@ -128,7 +128,10 @@ TEST(Loop, TriesAgainWhatTheKernelPutsOff) {
 }
 
 TEST(Loop, CountsErrorsByNumberAndRemembersTheFirst) {
-  LoopRun run({.depth = 32, .target_blocks = {50, 50}, .eio = 0.2, .short_read = 0.1,
+  LoopRun run({.depth = 32,
+               .target_blocks = {50, 50},
+               .eio = 0.2,
+               .short_read = 0.1,
                .stop_after_calls = 3000},
               8, 8);
   run.run();
@@ -170,9 +173,9 @@ TEST(Loop, AFatalCallEndsTheRunWithItsNumber) {
 }
 
 TEST(Loop, WarmUpIsNotCounted) {
-  LoopRun run({.depth = 8, .complete_inline = true, .stop_after_calls = 300,
-               .measure_after_calls = 100},
-              8, 8);
+  LoopRun run(
+      {.depth = 8, .complete_inline = true, .stop_after_calls = 300, .measure_after_calls = 100}, 8,
+      8);
   run.run();
   expect_accounted(run);
   // The window opens after the reap of call 100 and closes after that of call 300.
@@ -197,9 +200,9 @@ TEST(Loop, StopBeforeTheWindowMeasuresNothing) {
 
 TEST(Loop, StopsAtAnyMomentWithNothingLeftOut) {
   for (std::uint64_t stop = 1; stop < 200; ++stop) {
-    LoopRun run({.depth = 13, .eagain = 0.1, .partial_submit = 0.1, .stop_after_calls = stop,
-                 .seed = stop},
-                5, 3);
+    LoopRun run(
+        {.depth = 13, .eagain = 0.1, .partial_submit = 0.1, .stop_after_calls = stop, .seed = stop},
+        5, 3);
     run.run();
     expect_accounted(run);
     ASSERT_EQ(run.ring.in_flight(), 0U) << "stopped at call " << stop;
@@ -222,8 +225,8 @@ TEST(Loop, LatenciesSumUpToTheTimeInFlight) {
     LoopRun run({.depth = 16, .stop_after_calls = 20'000}, submit, complete);
     run.run<StepClock>();
     expect_accounted(run);
-    const double latency_sum = run.worker.latency_ticks().mean() *
-                               static_cast<double>(run.worker.latency_ticks().count());
+    const double latency_sum =
+        run.worker.latency_ticks().mean() * static_cast<double>(run.worker.latency_ticks().count());
     const auto area = static_cast<double>(run.worker.result().in_flight_ticks);
     EXPECT_EQ(run.worker.latency_ticks().count(), run.worker.result().ios);
     EXPECT_NEAR(latency_sum / area, 1.0, 0.01) << submit << ' ' << complete;
