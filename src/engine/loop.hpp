@@ -24,7 +24,7 @@ namespace uringbench::engine {
 template <class R>
 concept RingLike = requires(R ring, const R fixed, std::uint32_t n) {
   { ring.sqes() } -> std::same_as<SqeRing>;
-  { ring.enter(n, n, n) } -> std::same_as<int>;
+  { ring.enter(n, n, n, true) } -> std::same_as<int>;
   { fixed.cq_tail() } -> std::same_as<std::uint32_t>;
   { fixed.cqes() } -> std::same_as<CqeRing>;
   {ring.release_cqes(n)};
@@ -173,7 +173,10 @@ class Loop {
     tally_.in_flight_sum += flying;
     if (flying > tally_.in_flight_max) tally_.in_flight_max = flying;
     if constexpr (Clock::kTimed) flying_since_ = flying;
-    return ring_.enter(sq_tail_, pending_, wait_for);
+    // Requests that did not complete within their own call leave their completions with the kernel
+    // until somebody asks (DEFER_TASKRUN): ask, also while the queue is being filled.
+    const bool collect = wait_for != 0 || flying != pending_;
+    return ring_.enter(sq_tail_, pending_, wait_for, collect);
   }
 
   /// Adds up requests × time since the last stamp, and takes the next stamp.
@@ -223,7 +226,7 @@ class Loop {
   void drain() noexcept {
     std::uint32_t flying = in_flight() - std::min(pending_, in_flight());
     while (flying != 0 && !worker_.must_give_up()) {
-      ring_.enter(sq_tail_ - pending_, 0, 1);
+      ring_.enter(sq_tail_ - pending_, 0, 1, true);
       const std::uint32_t tail = ring_.cq_tail();
       flying -= std::min(flying, tail - cq_head_);
       cq_head_ = tail;

@@ -131,7 +131,7 @@ std::optional<std::int32_t> one_request(Ring& ring, std::uint32_t index,
   std::uint32_t to_submit = 1;
   while (ring.cq_tail() == index) {
     if (phase.load(std::memory_order_relaxed) >= Phase::stop) return std::nullopt;
-    const int taken = ring.enter(index + 1, to_submit, 1);
+    const int taken = ring.enter(index + 1, to_submit, 1, true);
     if (taken >= 0) {
       to_submit -= std::min(to_submit, static_cast<std::uint32_t>(taken));
     } else if (taken != -EINTR && taken != -EAGAIN && taken != -EBUSY) {

@@ -58,11 +58,13 @@ class Ring {
   std::uint32_t sq_entries() const noexcept { return sq_mask_ + 1; }
   std::uint32_t cq_entries() const noexcept { return cq_mask_ + 1; }
   SqeRing sqes() noexcept { return {sqes_, sq_mask_}; }
-  /// Submits what was written before `sq_tail`, and waits for `wait_for` completions.
-  int enter(std::uint32_t sq_tail, std::uint32_t to_submit, std::uint32_t wait_for) noexcept {
+  /// Submits what was written before `sq_tail`; with `collect`, brings in what has completed and
+  /// waits for `wait_for` completions (0: does not wait).
+  int enter(std::uint32_t sq_tail, std::uint32_t to_submit, std::uint32_t wait_for,
+            bool collect) noexcept {
     __atomic_store_n(sq_tail_, sq_tail, __ATOMIC_RELEASE);
     return enter_system_call(enter_fd_, to_submit, wait_for,
-                             enter_flags_ | (wait_for != 0 ? IORING_ENTER_GETEVENTS : 0));
+                             enter_flags_ | (collect ? IORING_ENTER_GETEVENTS : 0U));
   }
   std::uint32_t cq_tail() const noexcept { return __atomic_load_n(cq_tail_, __ATOMIC_ACQUIRE); }
   CqeRing cqes() const noexcept { return {cqes_, cq_mask_}; }

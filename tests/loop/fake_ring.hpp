@@ -60,7 +60,9 @@ class FakeRing {
     cq_head_ = head;
   }
 
-  int enter(std::uint32_t sq_tail, std::uint32_t to_submit, std::uint32_t wait_for) noexcept {
+  int enter(std::uint32_t sq_tail, std::uint32_t to_submit, std::uint32_t wait_for,
+            bool collect) noexcept {
+    if (wait_for != 0 && !collect) fail("waits without asking for completions");
     ++calls;
     counted_ = command_.phase < Phase::stop;  // the call that sees the stop still counts
     if (calls >= b_.measure_after_calls && command_.phase == Phase::warmup) {
@@ -86,7 +88,7 @@ class FakeRing {
     for (std::uint32_t i = 0; i < take; ++i) accept(sqes()[sq_head_++]);
     if (take < to_submit) return static_cast<int>(take);  // the kernel does not wait then
     if (wait_for > in_flight_.size()) fail("waits for more than is in flight");
-    complete(wait_for);
+    if (collect || b_.complete_inline) complete(wait_for);
     if (wait_for > ready() && to_submit == 0) {  // nudged
       if (counted_) refusals++;
       return -EINTR;

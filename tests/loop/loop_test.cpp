@@ -48,6 +48,16 @@ TEST(Loop, ReachesAnyDepthWithAnyBatch) {
   }
 }
 
+/// Filling a deep queue of large reads takes longer than the first second: what has come back by then
+/// must be seen, or the run shows nothing at all.
+TEST(Loop, SeesCompletionsWhileTheQueueIsFilled) {
+  LoopRun run({.depth = 1000, .stop_after_calls = 20}, 10, 10);
+  run.run();
+  expect_accounted(run);
+  EXPECT_LT(run.ring.most_in_flight, 1000U);
+  EXPECT_GT(run.worker.result().ios, 0U);
+}
+
 TEST(Loop, UsesEveryBufferOfADeepQueue) {
   LoopRun run({.depth = 100, .stop_after_calls = 2000}, 32, 32);
   run.run();
