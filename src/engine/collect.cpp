@@ -1,0 +1,157 @@
+// From the threads' counters to the Measurement.
+#include <algorithm>
+
+#include "engine/clock.hpp"
+#include "engine/session.hpp"
+
+namespace uringbench::engine {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+std::int64_t nanoseconds(const timeval& time) {
+  return static_cast<std::int64_t>(time.tv_sec) * kSecond + time.tv_usec * 1000;
+}
+
+/// Counters that are read while they move may seem to run backwards by a batch: never below zero.
+std::uint64_t grown(std::uint64_t now, std::uint64_t before) { return now - std::min(now, before); }
+
+}  // namespace
+
+/// An interval from the last sample to now, of its own measured length.
+void Session::sample(std::int64_t now_ns, bool final) {
+  if (last_sample_ns_ == 0) last_sample_ns_ = begin_of_window();
+  Counts now = counts();
+  if (final) {
+    now = {};
+    for (const auto& member : members_) {
+      const Tally& tally = member.state->worker.result();
+      now.ios += tally.ios;
+      now.completions += tally.completions;
+      now.submit_calls += tally.submit_calls;
+    }
+  }
+  const Interval interval{.elapsed_ns = std::max<std::int64_t>(now_ns - last_sample_ns_, 0),
+                          .ios = grown(now.ios, last_counts_.ios),
+                          .submit_calls = grown(now.submit_calls, last_counts_.submit_calls),
+                          .completions = grown(now.completions, last_counts_.completions)};
+  last_counts_ = now;
+  last_sample_ns_ = now_ns;
+  result_.intervals.push_back(interval);
+  // A last piece of less than half a second says little; it is recorded, not shown.
+  if (!final || result_.intervals.size() == 1 || interval.elapsed_ns >= kSecond / 2) {
+    observer_.interval(interval);
+  }
+}
+
+void Session::collect_returned(const ThreadState& state, ThreadMeasurement& thread) {
+  Measurement& m = result_;
+  const Worker::Window& window = state.worker.window();
+  const Tally& tally = state.worker.result();
+  thread.elapsed_ns = window.end_ns - window.begin_ns;
+  thread.ios = tally.ios;
+  thread.user_ns =
+      nanoseconds(window.end_usage.ru_utime) - nanoseconds(window.begin_usage.ru_utime);
+  thread.system_ns =
+      nanoseconds(window.end_usage.ru_stime) - nanoseconds(window.begin_usage.ru_stime);
+  const ErrorTally errors = state.worker.errors();
+  m.errors.count += errors.count;
+  for (const auto& [number, count] : errors.by_errno) m.errors.by_errno[number] += count;
+  if (!m.errors.first) m.errors.first = errors.first;
+  if (!m.errors.first_short_read) m.errors.first_short_read = errors.first_short_read;
+  m.short_reads += tally.short_reads;
+  m.retries_eagain += tally.retries;
+  m.submit_calls += tally.submit_calls;
+  m.completions += tally.completions;
+  m.warmup_errors += state.worker.warmup_errors();
+  m.never_completed += state.worker.never_completed();
+  m.inflight_max = std::max(m.inflight_max, tally.in_flight_max);
+  if (!m.fatal_errno) m.fatal_errno = state.worker.fatal_errno();
+}
+
+/// A thread that never came back: only what it had published can be told.
+void Session::collect_stuck(ThreadState& state, ThreadMeasurement& thread) {
+  const Published& published = state.worker.published();
+  thread.stuck = true;
+  thread.elapsed_ns = window_flipped_ns_ == 0 ? 0 : stop_flipped_ns_ - window_flipped_ns_;
+  thread.ios = published.ios.load(std::memory_order_relaxed);
+  result_.stalled = true;
+  result_.submit_calls += published.submit_calls.load(std::memory_order_relaxed);
+  result_.completions += published.completions.load(std::memory_order_relaxed);
+  result_.never_completed += plan_.depth;
+}
+
+void Session::collect_process() {
+  Measurement& m = result_;
+  m.user_ns = nanoseconds(end_usage_.ru_utime) - nanoseconds(begin_usage_.ru_utime);
+  m.system_ns = nanoseconds(end_usage_.ru_stime) - nanoseconds(begin_usage_.ru_stime);
+  m.voluntary_switches = end_usage_.ru_nvcsw - begin_usage_.ru_nvcsw;
+  m.involuntary_switches = end_usage_.ru_nivcsw - begin_usage_.ru_nivcsw;
+}
+
+void Session::collect() {
+  std::int64_t elapsed_sum = 0;
+  std::int64_t end_sum = 0;  // relative to the stop
+  for (const auto& member : members_) {
+    ThreadState& state = *member.state;
+    const Published& published = state.worker.published();
+    ThreadMeasurement thread{.index = state.index,
+                             .cpu = plan_.threads[state.index].cpu,
+                             .tid = published.tid.load(std::memory_order_relaxed),
+                             .targets = plan_.threads[state.index].targets};
+    if (published.returned.load(std::memory_order_acquire)) {
+      collect_returned(state, thread);
+      end_sum += state.worker.window().end_ns - stop_flipped_ns_;
+    } else {
+      collect_stuck(state, thread);
+    }
+    result_.ios += thread.ios;
+    elapsed_sum += thread.elapsed_ns;
+    result_.threads.push_back(std::move(thread));
+  }
+  const auto count = static_cast<std::int64_t>(members_.size());
+  result_.elapsed_ns = elapsed_sum / count;
+  if (window_flipped_ns_ != 0) {
+    collect_process();
+    sample(stop_flipped_ns_ + end_sum / count, true);
+  }
+  collect_latency_and_depth();
+}
+
+void Session::collect_latency_and_depth() {
+  Measurement& m = result_;
+  const double ticks_per_ns =
+      !plan_.latency || !CounterClock::usable()
+          ? 1.0
+          : static_cast<double>(CounterClock::ticks() - begin_ticks_) /
+                static_cast<double>(std::max<std::int64_t>(monotonic_ns() - window_flipped_ns_, 1));
+  double depth_sum = 0;
+  std::uint64_t call_sum = 0;
+  std::uint64_t flying_sum = 0;
+  stats::Histogram ticks;
+  for (const auto& member : members_) {
+    Worker& worker = member.state->worker;
+    if (!worker.published().returned.load(std::memory_order_acquire)) continue;
+    const Tally& tally = worker.result();
+    call_sum += tally.submit_calls;
+    flying_sum += tally.in_flight_sum;
+    if (!plan_.latency) continue;
+    ticks.merge(worker.latency_ticks());
+    const auto& window = worker.window();
+    if (window.end_ticks > window.begin_ticks) {
+      depth_sum += static_cast<double>(tally.in_flight_ticks) /
+                   static_cast<double>(window.end_ticks - window.begin_ticks);
+    }
+  }
+  m.inflight_time_weighted = plan_.latency;
+  if (plan_.latency && ticks.count() != 0) {
+    m.latency_ns = ticks.scaled(1.0 / ticks_per_ns);
+    m.inflight_mean = depth_sum;
+  } else if (call_sum != 0) {
+    m.inflight_time_weighted = false;
+    m.inflight_mean = static_cast<double>(flying_sum) / static_cast<double>(call_sum) *
+                      static_cast<double>(members_.size());
+  }
+}
+
+}  // namespace uringbench::engine
