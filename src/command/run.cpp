@@ -215,6 +215,7 @@ class Conductor : public engine::Observer {
       if (!began_) return;
       if (run_index_ == 0) document_.session.started_at = m.started_at;
       cell().runs.push_back(to_result(m, *plan_, run_index_));
+      failed_ |= m.fatal_errno.has_value();
       stuck_ |= std::any_of(m.threads.begin(), m.threads.end(),
                             [](const auto& thread) { return thread.stuck; });
       if (!classic() || plan_->repeats > 1) {
@@ -257,7 +258,7 @@ class Conductor : public engine::Observer {
     if (!began_) return 128 + signals::received();  // nothing was begun: nothing to say
     console_.progress("");
     if (classic()) {
-      console_.text(signals::received() != 0 ? "Exiting on signal\n" : "Exiting on timeout\n");
+      console_.text(std::string("Exiting on ") + reason_of_the_end() + "\n");
       console_.text(report::maximum_line(maximum_iops_));
       if (!cell().runs.empty() && cell().runs.back().latency) {
         console_.text(report::latency_block(*cell().runs.back().latency));
@@ -268,11 +269,17 @@ class Conductor : public engine::Observer {
     return exit_code();
   }
 
+  const char* reason_of_the_end() {
+    if (signals::received() != 0) return "signal";
+    if (failed_) return "error";
+    return !cell().runs.empty() && cell().runs.back().stalled ? "stall" : "timeout";
+  }
+
   int exit_code() const {
     if (document_.session.interrupted) return 128 + signals::received();
     bool bad = false;
     for (const auto& run : document_.cells.front().runs) {
-      bad |= run.stalled || run.ios == 0;
+      bad |= failed_ || run.stalled || run.ios == 0;
       bad |= !options_.allow_errors && (run.errors.count != 0 || run.short_reads != 0);
     }
     if (bad) return static_cast<int>(ExitCode::io_errors);
@@ -312,6 +319,7 @@ class Conductor : public engine::Observer {
   double maximum_iops_ = 0;
   double progress_rate_ = 0;
   bool began_ = false;
+  bool failed_ = false;
   bool stuck_ = false;
 };
 

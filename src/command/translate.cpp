@@ -39,8 +39,8 @@ std::vector<std::string> warnings_of(const engine::Measurement& m, const result:
   }
   // Little's law is the check that latency and throughput speak of the same requests. Too few
   // requests prove nothing: those in flight at both ends count for one side only.
-  if (run.latency && m.inflight_mean && m.inflight_time_weighted && m.errors.count == 0 &&
-      m.ios > 100 * std::uint64_t{m.inflight_max}) {
+  if (run.latency && m.inflight_mean && m.inflight_time_weighted &&
+      m.errors.count + m.short_reads == 0 && m.ios > 100 * std::uint64_t{m.inflight_max}) {
     const double expected = run.latency->mean * run.iops / 1e9;
     if (std::abs(expected - *m.inflight_mean) > 0.1 * *m.inflight_mean) {
       warnings.push_back("mean latency x IOPS does not equal the mean number in flight");
@@ -230,7 +230,7 @@ result::Run to_result(const engine::Measurement& m, const plan::RunPlan& plan,
   run.short_reads = m.short_reads;
   run.retries_eagain = m.retries_eagain;
   run.stalled = m.stalled;
-  run.ios_per_submit_call = ratio(m.ios, m.submit_calls);
+  run.ios_per_submit_call = ratio(m.submitted, m.submit_calls);
   run.ios_per_reap = ratio(m.completions, m.submit_calls);
   run.syscalls = m.submit_calls;
   run.inflight_mean = m.inflight_mean;
@@ -303,7 +303,7 @@ report::Rate to_rate(const engine::Interval& interval, const plan::RunPlan& plan
   report::Rate rate;
   rate.iops = interval.iops();
   if (!plan.nop) rate.bytes_per_second = rate.iops * static_cast<double>(plan.block_size_bytes);
-  rate.ios_per_submit_call = ratio(interval.ios, interval.submit_calls);
+  rate.ios_per_submit_call = ratio(interval.submitted, interval.submit_calls);
   rate.ios_per_reap = ratio(interval.completions, interval.submit_calls);
   return rate;
 }

@@ -29,11 +29,13 @@ void Session::sample(std::int64_t now_ns, bool final) {
       now.ios += tally.ios;
       now.completions += tally.completions;
       now.submit_calls += tally.submit_calls;
+      now.submitted += tally.submitted;
     }
   }
   const Interval interval{.elapsed_ns = std::max<std::int64_t>(now_ns - last_sample_ns_, 0),
                           .ios = grown(now.ios, last_counts_.ios),
                           .submit_calls = grown(now.submit_calls, last_counts_.submit_calls),
+                          .submitted = grown(now.submitted, last_counts_.submitted),
                           .completions = grown(now.completions, last_counts_.completions)};
   last_counts_ = now;
   last_sample_ns_ = now_ns;
@@ -62,6 +64,7 @@ void Session::collect_returned(const ThreadState& state, ThreadMeasurement& thre
   m.short_reads += tally.short_reads;
   m.retries_eagain += tally.retries;
   m.submit_calls += tally.submit_calls;
+  m.submitted += tally.submitted;
   m.completions += tally.completions;
   m.warmup_errors += state.worker.warmup_errors();
   m.never_completed += state.worker.never_completed();
@@ -77,6 +80,7 @@ void Session::collect_stuck(ThreadState& state, ThreadMeasurement& thread) {
   thread.ios = published.ios.load(std::memory_order_relaxed);
   result_.stalled = true;
   result_.submit_calls += published.submit_calls.load(std::memory_order_relaxed);
+  result_.submitted += published.submitted.load(std::memory_order_relaxed);
   result_.completions += published.completions.load(std::memory_order_relaxed);
   result_.never_completed += plan_.depth;
 }

@@ -43,7 +43,7 @@ struct ErrorTally {
 
 struct Interval {
   std::int64_t elapsed_ns = 0;
-  std::uint64_t ios = 0, submit_calls = 0, completions = 0;
+  std::uint64_t ios = 0, submit_calls = 0, submitted = 0, completions = 0;
   double iops() const {
     return elapsed_ns > 0 ? static_cast<double>(ios) * 1e9 / static_cast<double>(elapsed_ns) : 0;
   }
@@ -74,6 +74,7 @@ struct Measurement {
   bool interrupted = false;
   std::optional<int> fatal_errno;  ///< io_uring_enter itself refused; the run ended there
   std::uint64_t submit_calls = 0;  ///< system calls that could submit
+  std::uint64_t submitted = 0;     ///< requests the kernel took
   std::uint64_t completions = 0;   ///< good, bad, short and retried
   std::optional<double> inflight_mean;
   bool inflight_time_weighted = false;

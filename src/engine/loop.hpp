@@ -71,12 +71,13 @@ class Loop {
       const int taken = submit();
       if constexpr (Clock::kTimed) now_ = advance_clock();
       reap();
-      worker_.publish(tally_);
-      if (taken < 0) [[unlikely]] {
-        if (!worker_.survives(-taken, tally_)) break;
-      } else {
+      if (taken >= 0) [[likely]] {
         pending_ -= static_cast<std::uint32_t>(taken);
+        tally_.submitted += static_cast<std::uint32_t>(taken);
+      } else if (!worker_.survives(-taken, tally_)) {
+        break;
       }
+      worker_.publish(tally_);
       if (worker_.phase_changed()) [[unlikely]] {
         if (worker_.enter_phase(tally_, now_) == Phase::stop) break;
       }
@@ -226,7 +227,8 @@ class Loop {
   void drain() noexcept {
     std::uint32_t flying = in_flight() - std::min(pending_, in_flight());
     while (flying != 0 && !worker_.must_give_up()) {
-      ring_.enter(sq_tail_ - pending_, 0, 1, true);
+      const int result = ring_.enter(sq_tail_ - pending_, 0, 1, true);
+      if (result < 0 && !Worker::passes(-result)) break;  // nothing will come home any more
       const std::uint32_t tail = ring_.cq_tail();
       flying -= std::min(flying, tail - cq_head_);
       cq_head_ = tail;

@@ -51,12 +51,7 @@ std::string wall_clock_now() {
 /// Hands the thread its targets, each with a descriptor of its own: threads must not share the
 /// kernel's reference count of a file.
 void Session::give_targets(ThreadState& state) {
-  std::vector<std::uint32_t> indices = plan_.threads[state.index].targets;
-  // Threads that read all targets begin with different ones.
-  if (!indices.empty()) {
-    const auto shift = static_cast<std::ptrdiff_t>(state.index % indices.size());
-    std::rotate(indices.begin(), indices.begin() + shift, indices.end());
-  }
+  const std::vector<std::uint32_t>& indices = plan_.threads[state.index].targets;
   for (const std::uint32_t index : indices) {
     if (state.index == 0) {
       state.fds.push_back(targets_[index].fd.get());
@@ -70,7 +65,7 @@ void Session::give_targets(ThreadState& state) {
     state.targets.push_back(
         {.fd = -1, .index = index, .blocks = blocks, .next_block = first_block});
   }
-  state.worker.set_targets(std::move(indices));
+  state.worker.set_targets(indices);
 }
 
 void Session::make_threads() {
@@ -141,6 +136,7 @@ Session::Counts Session::counts() const {
     sum.ios += published.ios.load(std::memory_order_relaxed);
     sum.completions += published.completions.load(std::memory_order_relaxed);
     sum.submit_calls += published.submit_calls.load(std::memory_order_relaxed);
+    sum.submitted += published.submitted.load(std::memory_order_relaxed);
   }
   return sum;
 }

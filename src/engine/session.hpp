@@ -29,7 +29,7 @@ class Session {
     std::thread thread;
   };
   struct Counts {
-    std::uint64_t ios = 0, completions = 0, submit_calls = 0;
+    std::uint64_t ios = 0, completions = 0, submit_calls = 0, submitted = 0;
   };
 
   void make_threads();

@@ -35,6 +35,7 @@ void run_sync_loop(ThreadInput& input, SlotBuffers& buffers, Worker& worker) noe
         preadv2(input.fds[slot.target], &vector, 1, static_cast<off_t>(slot.offset_bytes), 0);
     const auto result = static_cast<std::int32_t>(length < 0 ? -errno : length);
     tally.submit_calls++;
+    tally.submitted++;
     tally.completions++;
     tally.in_flight_sum++;
     tally.in_flight_max = 1;

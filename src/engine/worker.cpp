@@ -62,23 +62,22 @@ void Worker::close_window(const Tally& tally, std::uint64_t now) noexcept {
   published_.ended.store(true, std::memory_order_release);
 }
 
+bool Worker::passes(int error_number) noexcept {
+  return error_number == EINTR || error_number == ETIME || error_number == EAGAIN ||
+         error_number == EBUSY;
+}
+
 bool Worker::survives(int error_number, Tally& tally) noexcept {
-  switch (error_number) {
-    case EINTR:
-    case ETIME:
-      tally.retries++;
-      return true;
-    case EAGAIN:
-    case EBUSY:
-      tally.retries++;
-      sched_yield();  // the kernel is short of memory or of completion room: let it breathe
-      return true;
-    default:
-      fatal_errno_ = error_number;
-      phase_ = Phase::stop;
-      if (!closed_) close_window(tally, window_.begin_ticks);
-      return false;
+  if (passes(error_number)) {
+    tally.retries++;
+    // The kernel is short of memory or of completion room: let it breathe.
+    if (error_number == EAGAIN || error_number == EBUSY) sched_yield();
+    return true;
   }
+  fatal_errno_ = error_number;
+  phase_ = Phase::stop;
+  if (!closed_) close_window(tally, window_.begin_ticks);
+  return false;
 }
 
 bool Worker::must_retry(std::int32_t result, const Slot& slot, Tally& tally) noexcept {

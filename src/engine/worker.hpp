@@ -27,6 +27,7 @@ struct Tally {
   std::uint64_t ios = 0;          ///< whole reads without error
   std::uint64_t completions = 0;  ///< of any kind
   std::uint64_t submit_calls = 0;
+  std::uint64_t submitted = 0;  ///< requests the kernel took
   std::uint64_t errors = 0;
   std::uint64_t short_reads = 0;
   std::uint64_t retries = 0;
@@ -40,6 +41,7 @@ struct alignas(64) Published {
   std::atomic<std::uint64_t> ios{0};
   std::atomic<std::uint64_t> completions{0};
   std::atomic<std::uint64_t> submit_calls{0};
+  std::atomic<std::uint64_t> submitted{0};
   std::atomic<std::uint64_t> bad{0};
   std::atomic<std::int64_t> begin_ns{0};
   std::atomic<std::int64_t> tid{0};
@@ -63,6 +65,7 @@ class Worker {
     published_.ios.store(tally.ios, std::memory_order_relaxed);
     published_.completions.store(tally.completions, std::memory_order_relaxed);
     published_.submit_calls.store(tally.submit_calls, std::memory_order_relaxed);
+    published_.submitted.store(tally.submitted, std::memory_order_relaxed);
   }
   bool phase_changed() const noexcept {
     return command_.phase.load(std::memory_order_relaxed) != phase_;
@@ -78,6 +81,8 @@ class Worker {
   [[gnu::noinline, gnu::cold]] Phase enter_phase(Tally& tally, std::uint64_t now) noexcept;
   /// io_uring_enter failed: may the loop go on? If not, the window is closed here.
   [[gnu::noinline, gnu::cold]] bool survives(int error_number, Tally& tally) noexcept;
+  /// Is this errno of io_uring_enter one that goes by (EINTR, EAGAIN, EBUSY, ETIME)?
+  static bool passes(int error_number) noexcept;
   /// A completion that is not the expected one: counts it; true when it must be submitted again.
   [[gnu::noinline, gnu::cold]] bool must_retry(std::int32_t result, const Slot& slot,
                                                Tally& tally) noexcept;

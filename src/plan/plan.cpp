@@ -124,6 +124,11 @@ std::vector<std::uint32_t> targets_of_thread(std::size_t thread, std::size_t thr
       indices.push_back(static_cast<std::uint32_t>(index));
     }
   }
+  // Threads that read all targets begin with different ones.
+  if (!partitioned) {
+    std::rotate(indices.begin(), indices.begin() + static_cast<std::ptrdiff_t>(thread % targets),
+                indices.end());
+  }
   return indices;
 }
 

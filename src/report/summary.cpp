@@ -221,7 +221,8 @@ std::string error_rows(const Document& document, const Cell& cell) {
       words += "; first" + place(document, first_short->target, first_short->offset_bytes);
     out += row("Short reads", fmt::format("{}", short_reads), words);
   }
-  if (retries > 0) out += row("Retries", fmt::format("{}", retries), "issued again after EAGAIN");
+  if (retries > 0)
+    out += row("Retries", fmt::format("{}", retries), "after EAGAIN, EINTR or EBUSY");
   return out;
 }
 

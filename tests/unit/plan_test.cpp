@@ -261,8 +261,8 @@ TEST(Plan, SpreadsTargetsEvenly) {
   EXPECT_EQ(split(2, 2), (Split{{0}, {1}}));
   EXPECT_EQ(split(4, 2), (Split{{0}, {1}, {0}, {1}}));
   EXPECT_EQ(split(3, 1), (Split{{0}, {0}, {0}}));
-  EXPECT_EQ(split(2, 3), (Split{{0, 1, 2}, {0, 1, 2}}));
-  EXPECT_EQ(split(3, 2), (Split{{0, 1}, {0, 1}, {0, 1}}));
+  EXPECT_EQ(split(2, 3), (Split{{0, 1, 2}, {1, 2, 0}}));
+  EXPECT_EQ(split(3, 2), (Split{{0, 1}, {1, 0}, {0, 1}}));
 }
 
 TEST(Plan, PinsRoundRobinInTheOrderGiven) {
