@@ -7,6 +7,7 @@ this machine really lacks the thing. Anything else fails the session.
 import contextlib
 import os
 import pathlib
+import platform
 import re
 import shutil
 import tempfile
@@ -39,6 +40,7 @@ def excused():
         "tmpfs": not root,
         "strace": shutil.which("strace") is None,
         "io_uring": not io_uring_allowed(),
+        "x86_64": platform.machine() != "x86_64",
         "direct": True,   # no folder with O_DIRECT anywhere: said loudly, cannot be helped
         "sysctl": not root or not os.access("/proc/sys/kernel/io_uring_disabled", os.W_OK),
         "device-refused": True,  # the kernel has the interface but the sandbox forbids its use
@@ -49,6 +51,7 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "speed: compares rates or times; not under sanitizers")
     config.addinivalue_line("markers", "memory: measures memory; not under sanitizers")
     config.addinivalue_line("markers", "plain: the sanitizers would not see more here")
+    config.addinivalue_line("markers", "single: about one thread; not under the thread sanitizer")
     config.skip_reasons = []
     config.left_out = 0
 
@@ -56,8 +59,10 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(config, items):
     if not SANITIZE:
         return
-    names = ["speed", "memory", "plain"]
-    left_out = [item for item in items if any(item.get_closest_marker(name) for name in names)]
+    names = ["speed", "memory", "plain"] + ["single"] * (SANITIZE == "thread")
+    left_out = [item for item in items  # the second: it does not even start the program
+                if any(item.get_closest_marker(name) for name in names)
+                or "binary" not in item.fixturenames]
     config.left_out = len(left_out)
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
@@ -90,7 +95,7 @@ def pytest_sessionfinish(session, exitstatus):
 def pytest_terminal_summary(terminalreporter, config):
     if config.left_out:
         terminalreporter.write_line(
-            f"{config.left_out} tests left out under {SANITIZE}: marked speed, memory or plain")
+            f"{config.left_out} tests left out under {SANITIZE}: they measure, or would see no more")
     for line in unexcused(config):
         terminalreporter.write_line(f"SKIPPED WITHOUT EXCUSE (fails the session): {line}")
     for node, text in config.skip_reasons:

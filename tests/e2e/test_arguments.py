@@ -6,6 +6,8 @@ import pytest
 
 from helpers import complaint_lines
 
+pytestmark = pytest.mark.single
+
 LONG = {"-d": "--depth", "-s": "--batch-submit", "-c": "--batch-complete", "-b": "--block-size",
         "-p": "--polled", "-B": "--fixed-buffers", "-F": "--register-files", "-n": "--threads",
         "-O": "--direct", "-N": "--nop", "-t": "--latency", "-T": "--tsc-rate",
@@ -198,7 +200,7 @@ def test_version(run):
     ("4096", 4096), ("4k", 4096), ("4K", 4096), ("4KiB", 4096), ("1M", 1 << 20),
     ("1MiB", 1 << 20), ("4096B", 4096), ("8k", 8192)])
 def test_sizes(measured, f1, text, size):
-    document = measured("-p0", "-d4", "-r100ms", f"-b{text}", f1)
+    document = measured("-p0", "-d4", "-r200ms", f"-b{text}", f1)
     assert document["cells"][0]["asked"]["block_size_bytes"] == size
 
 
@@ -211,12 +213,12 @@ def test_runtimes(measured, f1, text, seconds):
 
 
 def test_last_flag_wins(measured, f1):
-    asked = measured("-p0", "-r100ms", "-d4", "-d16", f1)["cells"][0]["asked"]
+    asked = measured("-p0", "-r200ms", "-d4", "-d16", f1)["cells"][0]["asked"]
     assert asked["depth"] == 16
 
 
 def test_zero_complete_means_one(measured, f1):
-    granted = measured("-p0", "-r100ms", "-c0", f1)["cells"][0]["granted"]
+    granted = measured("-p0", "-r200ms", "-c0", f1)["cells"][0]["granted"]
     assert granted["batch_complete"] == 1
 
 

@@ -9,6 +9,8 @@ import pytest
 
 from helpers import IOPS_LINE, bandwidth_number, execute, iops_number, only_run, read_document
 
+pytestmark = pytest.mark.single
+
 SUBMITTER = re.compile(r"submitter=(\d+), tid=(\d+), file=(.+), nfiles=(\d+), node=(-?\d+)")
 SETTINGS = re.compile(r"polled=([01]), fixedbufs=([01]), register_files=([01]), "
                       r"buffered=([01]), QD=(\d+)")
@@ -173,7 +175,7 @@ def test_every_letter_and_its_long_name(measured, f1, short, long, value):
     ids = set()
     for words in ((short + value,), (short, value), (f"{long}={value}",), (long, value)):
         base = () if short == "-p" else ("-p0",)
-        ids.add(measured(*base, "-r100ms", *words, f1)["cells"][0]["id"])
+        ids.add(measured(*base, "-r200ms", *words, f1)["cells"][0]["id"])
     assert len(ids) == 1
 
 

@@ -8,6 +8,8 @@ import pytest
 
 from helpers import MIB, execute, unavailable
 
+pytestmark = pytest.mark.single
+
 
 @pytest.fixture
 def traced(binary, tmp_path):
@@ -105,7 +107,7 @@ def test_memory_does_not_grow_with_time(run, f1):
 @pytest.mark.speed
 def test_starts_and_ends_at_once(run, f1):
     """Generous: start, 100 ms of measuring and the end within 1.5 s on a busy machine."""
-    assert min(run("-p0", "-r100ms", f1).seconds for _ in range(3)) < 1.5
+    assert min(run("-p0", "-r200ms", f1).seconds for _ in range(3)) < 1.5
 
 
 @pytest.mark.speed

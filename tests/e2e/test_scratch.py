@@ -7,6 +7,8 @@ import pytest
 
 from helpers import MIB, complaint_lines, finding_codes, read_document, unavailable
 
+pytestmark = pytest.mark.single
+
 
 @pytest.fixture
 def folder(area, request):

@@ -8,6 +8,8 @@ import pytest
 
 from helpers import execute, in_environment, only_run
 
+pytestmark = pytest.mark.single
+
 
 @pytest.mark.parametrize("door", [(), ("run", "--repeats", "2", "--warmup", "0")])
 def test_json_on_stdout_is_one_document(run, f1, validated, door):
@@ -135,20 +137,20 @@ def test_an_older_document_survives_a_full_disk(run, f1, tiny_file_system):
 def test_a_document_replaces_the_older_one(measured, f1, tmp_json):
     tmp_json.write_text("x" * 100_000)
     tmp_json.chmod(0o640)
-    measured("-p0", "-r100ms", f1)
+    measured("-p0", "-r200ms", f1)
     assert [path.name for path in tmp_json.parent.iterdir()] == [tmp_json.name]
 
 
 def test_document_through_a_link(run, f1, tmp_path, validated):
     (tmp_path / "real.json").write_text("{}")
     (tmp_path / "link.json").symlink_to("real.json")
-    assert run("-p0", "-r100ms", "--json", tmp_path / "link.json", f1).rc == 0
+    assert run("-p0", "-r200ms", "--json", tmp_path / "link.json", f1).rc == 0
     assert (tmp_path / "link.json").is_symlink()
     validated((tmp_path / "real.json").read_text())
 
 
 def test_document_into_dev_stdout(run, f1):
-    result = run("-p0", "-r100ms", "--quiet", "--json", "/dev/stdout", f1)
+    result = run("-p0", "-r200ms", "--quiet", "--json", "/dev/stdout", f1)
     assert result.rc == 0 and '"uringbench.result"' in result.out, result
 
 

@@ -9,6 +9,8 @@ import pytest
 
 from helpers import MIB, complaint_lines, finding_codes, only_run, read_document, unavailable
 
+pytestmark = pytest.mark.single
+
 
 def refused_at_once(result, path, codes=(7,)):
     assert result.rc in codes, result
@@ -155,7 +157,7 @@ def test_link_to_nowhere(run, tmp_path):
 def test_awkward_names(measured, area, name):
     path = area / name
     path.write_bytes(os.urandom(65536))
-    document = measured("-p0", "-r100ms", "--", str(path))
+    document = measured("-p0", "-r200ms", "--", str(path))
     assert document["targets"][0]["path"] == str(path)
 
 
@@ -163,7 +165,7 @@ def test_name_that_is_no_text(run, area, tmp_json, validated):
     path = os.fsencode(area) + b"/b\xff\xfe"
     with open(path, "wb") as file:
         file.write(os.urandom(65536))
-    result = run("-p0", "-r100ms", "--json", tmp_json, os.fsdecode(path))
+    result = run("-p0", "-r200ms", "--json", tmp_json, os.fsdecode(path))
     assert result.rc == 0, result
     validated(tmp_json.read_text())
 

@@ -63,7 +63,7 @@ def test_scripts_and_presets_agree(preset):
     done = subprocess.run(
         ["bash", "-c", 'source "$0"/scripts/lib.sh; preset_options "$1"', str(ROOT), preset],
         capture_output=True, text=True, check=True)
-    assert sorted(done.stdout.split()) == sorted(f"{k}={v}" for k, v in variables.items())
+    assert sorted(done.stdout.splitlines()) == sorted(f"{k}={v}" for k, v in variables.items())
 
 
 @pytest.mark.parametrize("script", ["quickstart", "test", "install-packages"])

@@ -52,8 +52,8 @@ def test_default_says_that_it_does_not_poll(run, zram, tmp_json):
 
 
 def test_same_size_however_written(measured, zram):
-    assert (measured("-p0", "-r100ms", "-b4k", zram)["cells"][0]["id"]
-            == measured("-p0", "-r100ms", "-b4096", zram)["cells"][0]["id"])
+    assert (measured("-p0", "-r200ms", "-b4k", zram)["cells"][0]["id"]
+            == measured("-p0", "-r200ms", "-b4096", zram)["cells"][0]["id"])
 
 
 def test_deep_and_many(measured, zram):
