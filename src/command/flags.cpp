@@ -182,7 +182,7 @@ std::vector<Flag> time_flags() {
          o.repeats = base::parse_integer("--repeats", t, 1, 10'000);
        }},
       duration(0, "stall-timeout", &Options::stall_timeout_ns, 1'000'000, "10s", group,
-               "a thread without a good completion for so long ends the run"),
+               "no completion to some thread for so long ends the run"),
       on_off('t', "latency", &Options::latency, group, "latency of every read, percentiles"),
       {'T', "tsc-rate", "HZ", "calibrated", group, "refused unless it agrees with calibration",
        [](Options& o, const std::string& t) {

@@ -69,15 +69,32 @@ const Flag* find_flag(const std::string& argument) {
   return nullptr;
 }
 
+/// "--json=": the value is there, and it is empty.
+const Flag* flag_with_empty_value(const std::string& argument) {
+  if (!argument.ends_with('=')) return nullptr;
+  const Flag* flag = find_flag(argument.substr(0, argument.size() - 1));
+  return flag != nullptr && !flag->value.empty() && argument.starts_with("--") ? flag : nullptr;
+}
+
 /// Binds separated values ("-s -5", "--label --x") to their flags, so that a value may begin with a
-/// dash. Attached and "=" forms stay as they are; CLI11 reads the result.
-std::vector<std::string> bind_values(const std::vector<std::string>& arguments) {
+/// dash. Attached and "=" forms stay as they are; CLI11 reads the result. Empty values are kept
+/// from CLI11, which would take the next argument instead (a target as the document's name).
+std::vector<std::string> bind_values(const std::vector<std::string>& arguments,
+                                     std::vector<const Flag*>& given_empty) {
   std::vector<std::string> bound;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i] == "--") {
       bound.insert(bound.end(), arguments.begin() + static_cast<std::ptrdiff_t>(i),
                    arguments.end());
       break;
+    }
+    if (arguments[i].starts_with("---")) {
+      throw UserError(ExitCode::usage, "unknown flag " + arguments[i],
+                      nearest_flag(arguments[i].substr(1)));
+    }
+    if (const Flag* empty = flag_with_empty_value(arguments[i])) {
+      given_empty.push_back(empty);
+      continue;
     }
     const Flag* flag = find_flag(arguments[i]);
     if (flag == nullptr || flag->value.empty()) {
@@ -88,7 +105,11 @@ std::vector<std::string> bind_values(const std::vector<std::string>& arguments) 
       throw UserError(ExitCode::usage, "--" + flag->name + ": needs a value (" + flag->value + ")",
                       "uringbench --help");
     }
-    bound.push_back("--" + flag->name + "=" + arguments[++i]);
+    if (arguments[++i].empty()) {
+      given_empty.push_back(flag);
+    } else {
+      bound.push_back("--" + flag->name + "=" + arguments[i]);
+    }
   }
   return bound;
 }
@@ -178,7 +199,9 @@ Parsed parse(const std::vector<std::string>& arguments) {
   CLI::App app;
   app.formatter(std::make_shared<HelpFormat>());
   describe(app, collected);
-  std::vector<std::string> bound = bind_values(rest);
+  std::vector<const Flag*> given_empty;
+  std::vector<std::string> bound = bind_values(rest, given_empty);
+  for (const Flag* flag : given_empty) collected.flags.emplace_back(flag, "");
   std::reverse(bound.begin(), bound.end());  // CLI11 takes them from the back
   try {
     app.parse(bound);

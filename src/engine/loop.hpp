@@ -231,6 +231,7 @@ class Loop {
       if (result < 0 && !Worker::passes(-result)) break;  // nothing will come home any more
       const std::uint32_t tail = ring_.cq_tail();
       flying -= std::min(flying, tail - cq_head_);
+      worker_.note_drained(tail - cq_head_);
       cq_head_ = tail;
       ring_.release_cqes(tail);
     }

@@ -89,6 +89,14 @@ void Session::make_threads() {
   }
 }
 
+std::string Session::names_of_targets(const ThreadState& state) const {
+  std::string names;
+  for (const LoopTarget& target : state.targets) {
+    names += (names.empty() ? "" : ", ") + plan_.targets[target.index].path;
+  }
+  return names.empty() ? "NOP" : names;
+}
+
 /// False when somebody wanted the end before the beginning. Throws what a thread threw.
 bool Session::wait_until_ready() {
   const std::int64_t give_up_ns = monotonic_ns() + plan_.stall_timeout_ns;
@@ -106,8 +114,8 @@ bool Session::wait_until_ready() {
       if (observer_.wait_until(monotonic_ns() + pause_ns)) return false;
       if (monotonic_ns() > give_up_ns) {
         throw base::UserError(
-            base::ExitCode::io_errors,
-            "the first read did not come back within " +
+            base::ExitCode::cannot,
+            names_of_targets(*member.state) + ": the first read did not come back within " +
                 base::format_duration(static_cast<double>(plan_.stall_timeout_ns)),
             "the target or its driver hangs; see the kernel log (dmesg)");
       }
@@ -152,16 +160,17 @@ std::int64_t Session::begin_of_window() const {
   return window_flipped_ns_ + sum / static_cast<std::int64_t>(members_.size());
 }
 
-/// True when the run must end: no whole read came back to some thread for too long, or a thread
-/// has ended by itself.
+/// True when the run must end: nothing came back to some thread for too long (what is only to be
+/// tried again did not come back), or a thread has ended by itself.
 bool Session::watch() {
   const std::int64_t now = monotonic_ns();
   progress_.resize(members_.size(), {UINT64_MAX, now});
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const Published& published = members_[i].state->worker.published();
-    const std::uint64_t ios = published.ios.load(std::memory_order_relaxed);
-    if (ios != progress_[i].ios) {
-      progress_[i] = {ios, now};
+    const std::uint64_t done = published.ios.load(std::memory_order_relaxed) +
+                               published.bad.load(std::memory_order_relaxed);
+    if (done != progress_[i].done) {
+      progress_[i] = {done, now};
     } else if (now - progress_[i].since_ns >= plan_.stall_timeout_ns) {
       result_.stalled = true;
       return true;
@@ -204,34 +213,47 @@ void Session::measure_window() {
   }
 }
 
+/// Are requests that are out after the stop still worth waiting for?
+bool Session::may_come_home(std::int64_t now_ns) {
+  std::uint64_t drained = 0;
+  for (const auto& member : members_) {
+    drained += member.state->worker.published().drained.load(std::memory_order_relaxed);
+  }
+  if (drained != drained_) {
+    drained_ = drained;
+    last_homecoming_ns_ = now_ns;
+  }
+  const std::int64_t since_stop_ns = now_ns - stop_flipped_ns_;
+  // Somebody pressed Ctrl-C, now or before.
+  if (result_.interrupted || observer_.wait_until(0)) return since_stop_ns < kPatienceInterrupted;
+  if (result_.stalled) return since_stop_ns < kPatience;
+  if (now_ns - last_homecoming_ns_ >= std::max(plan_.stall_timeout_ns, kPatience)) {
+    result_.stalled = true;
+    return false;
+  }
+  // The next run must not find the device busy with this one's reads. After the last run a deep
+  // queue on a slow device is left to itself, but only if it moves: else it may be a stall.
+  return !last_ || drained == 0 || since_stop_ns < kPatience;
+}
+
 /// Stop, nudge, wait; give up what does not come home.
 void Session::stop_threads() {
   command(Phase::stop);
-  stop_flipped_ns_ = monotonic_ns();
-  const std::int64_t patience = result_.interrupted ? kPatienceInterrupted
-                                : last_ || result_.stalled
-                                    ? kPatience
-                                    : std::max(kPatience, plan_.stall_timeout_ns);
+  stop_flipped_ns_ = last_homecoming_ns_ = monotonic_ns();
   std::int64_t next_nudge = stop_flipped_ns_ + kNudgeAfter;
-  bool given_up = false;
+  std::int64_t given_up_ns = INT64_MAX;
   while (true) {
     const bool all_back = std::all_of(members_.begin(), members_.end(), [](const Member& member) {
       return member.state->worker.published().returned.load(std::memory_order_acquire);
     });
     const std::int64_t now = monotonic_ns();
-    if (all_back || now > stop_flipped_ns_ + patience + 4 * kNudgeEvery) break;
-    if (now > stop_flipped_ns_ + patience && !given_up) {
+    if (all_back || (given_up_ns != INT64_MAX && now - given_up_ns > 4 * kNudgeEvery)) break;
+    if (given_up_ns == INT64_MAX && !may_come_home(now)) {
       command(Phase::give_up);
-      given_up = true;
+      given_up_ns = now;
     }
     if (now >= next_nudge) {
-      for (auto& member : members_) {
-        const Published& published = member.state->worker.published();
-        // Draining threads are left alone: their requests come home by themselves.
-        if (!published.returned.load() && (given_up || !published.ended.load())) {
-          pthread_kill(member.thread.native_handle(), kNudgeSignal);
-        }
-      }
+      nudge(given_up_ns != INT64_MAX);
       next_nudge = now + kNudgeEvery;
     }
     const timespec pause{0, now - stop_flipped_ns_ < 20 * kMillisecond ? 200'000 : 2'000'000};
@@ -240,6 +262,18 @@ void Session::stop_threads() {
   for (auto& member : members_) {
     if (member.state->worker.published().returned.load(std::memory_order_acquire)) {
       member.thread.join();
+    }
+  }
+}
+
+/// Interrupts the system calls of threads that have not noticed the stop; once the run is given up,
+/// also of those that wait for their requests to come home.
+void Session::nudge(bool draining_ones_too) {
+  for (auto& member : members_) {
+    const Published& published = member.state->worker.published();
+    if (published.returned.load(std::memory_order_acquire)) continue;
+    if (draining_ones_too || !published.ended.load(std::memory_order_acquire)) {
+      pthread_kill(member.thread.native_handle(), kNudgeSignal);
     }
   }
 }

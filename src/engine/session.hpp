@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -41,6 +42,9 @@ class Session {
   bool watch();
   void sample(std::int64_t now_ns, bool final);
   void stop_threads();
+  bool may_come_home(std::int64_t now_ns);
+  void nudge(bool draining_ones_too);
+  std::string names_of_targets(const ThreadState& state) const;
   void collect();
   void collect_returned(const ThreadState& state, ThreadMeasurement& thread);
   void collect_stuck(ThreadState& state, ThreadMeasurement& thread);
@@ -60,12 +64,14 @@ class Session {
   Measurement result_;
   std::int64_t window_flipped_ns_ = 0;  // when the window was declared open
   std::int64_t stop_flipped_ns_ = 0;
+  std::int64_t last_homecoming_ns_ = 0;  // when a request last came back after the stop
+  std::uint64_t drained_ = 0;
   std::uint64_t begin_ticks_ = 0;
   rusage begin_usage_{}, end_usage_{};
   Counts last_counts_;
   std::int64_t last_sample_ns_ = 0;
   struct Progress {
-    std::uint64_t ios = 0;
+    std::uint64_t done = 0;
     std::int64_t since_ns = 0;
   };
   std::vector<Progress> progress_;

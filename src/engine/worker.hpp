@@ -43,6 +43,7 @@ struct alignas(64) Published {
   std::atomic<std::uint64_t> submit_calls{0};
   std::atomic<std::uint64_t> submitted{0};
   std::atomic<std::uint64_t> bad{0};
+  std::atomic<std::uint64_t> drained{0};  ///< completions after the window
   std::atomic<std::int64_t> begin_ns{0};
   std::atomic<std::int64_t> tid{0};
   std::atomic<bool> ended{false};     ///< its window is closed
@@ -88,6 +89,9 @@ class Worker {
                                                Tally& tally) noexcept;
   bool must_give_up() const noexcept {
     return command_.phase.load(std::memory_order_relaxed) == Phase::give_up;
+  }
+  void note_drained(std::uint64_t completions) noexcept {
+    published_.drained.fetch_add(completions, std::memory_order_relaxed);
   }
   /// The loop is over, with so many requests still out.
   void finish(std::uint32_t still_out) noexcept { never_completed_ = still_out; }

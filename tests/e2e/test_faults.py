@@ -145,7 +145,7 @@ def test_try_again_for_ever_is_a_stall(start, fuse_file, tmp_json):
     assert measured["stalled"] is True and measured["errors"]["count"] == 0
 
 
-@pytest.mark.parametrize("flags", [("-d4",), ("-d1",), ("-d3", "-n2"), ("-S1",), ("-t1", "-s1")])
+@pytest.mark.parametrize("flags", [("-d4",), ("-d1",), ("-d3", "-n2"), ("-t1", "-s1")])
 def test_stall(start, fuse_file, tmp_json, flags):
     target = fuse_file(16 * MIB)
     begin = time.monotonic()
@@ -162,11 +162,30 @@ def test_stall(start, fuse_file, tmp_json, flags):
     assert measured["elapsed_ns"] < 10e9
 
 
-@pytest.mark.parametrize("flags", [("-d4",), ("-S1",)])
-def test_hanging_from_the_first_read_on(run, fuse_file, tmp_json, flags):
+@pytest.mark.parametrize("from_the_first", [False, True])
+def test_sync_stall(start, fuse_file, tmp_json, from_the_first):
+    """A thread inside preadv2 keeps its process from ending, whatever it does: the result must be
+    said and on disk before that, and the end must come when the read does."""
+    target = fuse_file(16 * MIB)
+    target.mode = STALL if from_the_first else SERVE
+    with start("-p0", "-r30", "--stall-timeout", "1s", "-S1", "--json", tmp_json,
+               target.path) as running:
+        if not from_the_first:
+            assert running.wait_until(lambda: target.count > 50)
+            target.mode = STALL
+        said = running.wait_until(lambda: "Exiting on stall" in running.output(), 8)
+        written = tmp_json.exists()
+        target.mode = SERVE
+        result = running.finish(20)
+    assert said and written, result
+    assert result.rc == 8, result
+    assert only_run(read_document(tmp_json))["stalled"] is True
+
+
+def test_hanging_from_the_first_read_on(run, fuse_file, tmp_json):
     target = fuse_file(16 * MIB)
     target.mode = STALL
-    result = run("-p0", "-r30", "--stall-timeout", "1s", *flags, "--json", tmp_json, target.path)
+    result = run("-p0", "-r30", "--stall-timeout", "1s", "-d4", "--json", tmp_json, target.path)
     assert result.rc in (7, 8) and result.seconds < 6, result
     assert target.path in result.err + result.out, f"the target is not named:\n{result}"
     assert tmp_json.exists() == (result.rc == 8), "8 means: the result is written and flagged"

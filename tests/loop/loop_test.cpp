@@ -48,8 +48,8 @@ TEST(Loop, ReachesAnyDepthWithAnyBatch) {
   }
 }
 
-/// Filling a deep queue of large reads takes longer than the first second: what has come back by then
-/// must be seen, or the run shows nothing at all.
+/// Filling a deep queue of large reads takes longer than the first second: what has come back by
+/// then must be seen, or the run shows nothing at all.
 TEST(Loop, SeesCompletionsWhileTheQueueIsFilled) {
   LoopRun run({.depth = 1000, .stop_after_calls = 20}, 10, 10);
   run.run();
