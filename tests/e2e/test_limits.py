@@ -160,6 +160,7 @@ def limit(which, value):
     return install
 
 
+@pytest.mark.plain  # the sanitizers need descriptors and threads of their own
 @pytest.mark.parametrize("count, flags", [(8, ("-n16",)), (16, ("-n64",)), (5, ()), (4, ())])
 def test_few_descriptors(run, f1, count, flags):
     result = run("-p0", "-r300ms", *flags, f1,
@@ -171,6 +172,7 @@ def test_few_descriptors(run, f1, count, flags):
     assert re.search("EMFILE|RLIMIT_NOFILE|ulimit -n|open files|descriptor", result.err), result
 
 
+@pytest.mark.plain
 def test_few_descriptors_many_targets(run, area):
     paths = []
     for number in range(40):
@@ -180,6 +182,7 @@ def test_few_descriptors_many_targets(run, area):
     assert result.rc in (1, 7) and result.seconds < 3, result
 
 
+@pytest.mark.plain
 def test_few_threads(public, as_nobody):
     if os.geteuid() != 0:
         unavailable("root", "needs a user whose processes can be counted")
