@@ -1,6 +1,8 @@
 #include "command/console.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
@@ -11,6 +13,26 @@
 #include "command/signals.hpp"
 
 namespace uringbench::command {
+namespace {
+
+/// File names may hold anything, and a terminal obeys what it is sent.
+std::string printable(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f) c = '?';
+  }
+  return result;
+}
+
+}  // namespace
+
+void Console::open_standard_streams() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    // Read-only on purpose: what is written to a closed stream shall fail, not vanish.
+    if (fcntl(fd, F_GETFD) < 0) open("/dev/null", O_RDONLY | O_CLOEXEC);
+  }
+}
 
 void Console::configure(bool document_on_stdout, bool quiet, const std::string& log_level) {
   document_on_stdout_ = document_on_stdout;
@@ -19,18 +41,22 @@ void Console::configure(bool document_on_stdout, bool quiet, const std::string& 
   logger->set_pattern("uringbench: %l: %v");
   logger->set_level(quiet ? spdlog::level::err : spdlog::level::from_str(log_level));
   logger->flush_on(spdlog::level::trace);
+  logger->set_error_handler([](const std::string&) {});  // stderr is gone: nobody to tell
   spdlog::set_default_logger(std::move(logger));
 }
 
-void Console::write_out(int fd, std::string_view text) {
+void Console::write_out(std::string_view text) {
   while (!text.empty() && !broken_) {
-    const ssize_t written = write(fd, text.data(), text.size());
+    const ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
     if (written >= 0) {
       text.remove_prefix(static_cast<std::size_t>(written));
     } else if (errno == EPIPE) {
       // Whoever read us has seen enough. That is an end like a signal's, and no error message.
       broken_ = true;
       signals::request(SIGPIPE);
+    } else if (errno == EAGAIN) {
+      pollfd room{.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0};
+      poll(&room, 1, 1000);
     } else if (errno != EINTR) {
       broken_ = failed_ = true;
       error({base::ExitCode::internal, "standard output: " + base::describe_errno(errno), {}});
@@ -38,45 +64,52 @@ void Console::write_out(int fd, std::string_view text) {
   }
 }
 
-void Console::text(std::string_view text) {
-  if (document_on_stdout_) {
-    if (quiet_) return;
-    progress("");
-    fmt::print(stderr, "{}", text);
-    return;
+/// Text for people is lost when stderr is gone or full. Nobody could be told, and the run goes on.
+void Console::write_error(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+    if (written < 0 && errno != EINTR) return;
+    if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
   }
-  progress("");
-  write_out(STDOUT_FILENO, text);
 }
 
-void Console::document(std::string_view json) { write_out(STDOUT_FILENO, json); }
+void Console::text(std::string_view text) {
+  progress("");
+  if (!document_on_stdout_) {
+    write_out(printable(text));
+  } else if (!quiet_) {
+    write_error(printable(text));
+  }
+}
+
+void Console::document(std::string_view json) { write_out(json); }
 
 void Console::detail(const std::string& message) {
   progress("");
-  spdlog::debug("{}", message);
+  spdlog::debug("{}", printable(message));
 }
 
 void Console::note(const std::string& message) {
   progress("");
-  spdlog::info("{}", message);
+  spdlog::info("{}", printable(message));
 }
 
 void Console::warning(const std::string& message) {
   progress("");
-  spdlog::warn("{}", message);
+  spdlog::warn("{}", printable(message));
 }
 
 void Console::error(const base::Problem& problem) {
   progress("");
-  fmt::print(stderr, "uringbench: {}\n", problem.what);
-  if (!problem.hint.empty()) fmt::print(stderr, "  hint: {}\n", problem.hint);
+  std::string text = fmt::format("uringbench: {}\n", problem.what);
+  if (!problem.hint.empty()) text += fmt::format("  hint: {}\n", problem.hint);
+  write_error(printable(text));
 }
 
 void Console::progress(const std::string& line) {
   if (line.empty() && !progress_shown_) return;
   if (quiet_ || isatty(STDERR_FILENO) == 0) return;
-  fmt::print(stderr, "\r\033[K{}", line);
-  fflush(stderr);
+  write_error("\r\033[K" + line);
   progress_shown_ = !line.empty();
 }
 

@@ -10,6 +10,9 @@ namespace uringbench::command {
 
 class Console {
  public:
+  /// Before anything is opened: a descriptor of ours must not take the place of a closed stream.
+  static void open_standard_streams();
+
   /// With `document_on_stdout`, stdout carries the document alone and human text goes to stderr.
   /// `quiet` silences stderr but for errors.
   void configure(bool document_on_stdout, bool quiet, const std::string& log_level);
@@ -27,11 +30,14 @@ class Console {
   /// A line that the next one overwrites; only on a terminal. Empty text clears it.
   void progress(const std::string& line);
 
+  /// A failure that was said and does not end the run, but makes it one.
+  void note_failure() { failed_ = true; }
   /// stdout could not be written (other than by a broken pipe).
   bool failed() const { return failed_; }
 
  private:
-  void write_out(int fd, std::string_view text);
+  void write_out(std::string_view text);
+  static void write_error(std::string_view text);
 
   bool document_on_stdout_ = false;
   bool quiet_ = false;

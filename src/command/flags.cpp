@@ -148,7 +148,14 @@ std::vector<Flag> queueing_flags() {
          o.threads = base::parse_integer("--threads", t, 1, plan::kMaxThreads);
        }},
       {0, "cpus", "LIST", "not pinned", group, "pin threads round-robin: 0-3,8",
-       [](Options& o, const std::string& t) { o.cpus = base::parse_cpu_list("--cpus", t); }},
+       [](Options& o, const std::string& t) {
+         if (t == "local-core" || t == "local-node") {
+           throw base::UserError(base::ExitCode::usage,
+                                 "--cpus: " + t + " is not available in this version",
+                                 "give the numbers: lscpu -e shows cores and nodes");
+         }
+         o.cpus = base::parse_cpu_list("--cpus", t);
+       }},
   };
 }
 
@@ -196,7 +203,10 @@ std::vector<Flag> output_flags() {
   const std::string group = "Output";
   return {
       {0, "json", "FILE", "", group, "write the result document; -: to stdout",
-       [](Options& o, const std::string& t) { set_path(o.json_path, "--json", t); }},
+       [](Options& o, const std::string& t) {
+         set_path(o.json_path, "--json", t);
+         if (t == "/dev/stdout" || t == "/dev/fd/1" || t == "/proc/self/fd/1") o.json_path = "-";
+       }},
       {0, "label", "TEXT", "", group, "stored in the document",
        [](Options& o, const std::string& t) { o.label = t; }},
       plain("with-serials", &Options::with_serials, group, "store drives' serial numbers too"),

@@ -38,6 +38,7 @@ int dispatch(const std::vector<std::string>& argv, Console& console) {
 int main(int argc, char** argv) {
   Console console;
   try {
+    Console::open_standard_streams();
     std::vector<std::string> arguments(argv, argv + argc);
     if (arguments.empty()) arguments.emplace_back("uringbench");
     return dispatch(arguments, console);

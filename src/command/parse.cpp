@@ -58,6 +58,9 @@ std::string nearest_flag(const std::string& unknown) {
       best = name;
     }
   }
+  if (best_distance > std::max<std::size_t>(2, word.size() / 3)) {
+    return "uringbench --help lists all flags";  // nothing is near
+  }
   return "did you mean --" + best + "? uringbench --help lists all";
 }
 
@@ -74,6 +77,18 @@ const Flag* flag_with_empty_value(const std::string& argument) {
   if (!argument.ends_with('=')) return nullptr;
   const Flag* flag = find_flag(argument.substr(0, argument.size() - 1));
   return flag != nullptr && !flag->value.empty() && argument.starts_with("--") ? flag : nullptr;
+}
+
+/// "--dry-run=0" would be read as a wish to measure for real.
+void refuse_value_of_a_plain_flag(const std::string& argument) {
+  const auto equals = argument.find('=');
+  if (!argument.starts_with("--") || equals == std::string::npos) return;
+  const std::string word = argument.substr(0, equals);
+  const Flag* flag = find_flag(word);
+  if (word == "--help" || word == "--version" || (flag != nullptr && flag->value.empty())) {
+    throw UserError(ExitCode::usage, word + ": takes no value",
+                    "leave out " + argument.substr(equals));
+  }
 }
 
 /// Binds separated values ("-s -5", "--label --x") to their flags, so that a value may begin with a
@@ -96,6 +111,7 @@ std::vector<std::string> bind_values(const std::vector<std::string>& arguments,
       given_empty.push_back(empty);
       continue;
     }
+    refuse_value_of_a_plain_flag(arguments[i]);
     const Flag* flag = find_flag(arguments[i]);
     if (flag == nullptr || flag->value.empty()) {
       bound.push_back(arguments[i]);

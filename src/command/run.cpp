@@ -43,6 +43,10 @@ bool is_background(const std::string& finding_code) {
          finding_code == "virtual-machine";
 }
 
+std::string whole_seconds(double seconds) {
+  return seconds < 1 ? "0 s" : base::format_duration(seconds * 1e9);
+}
+
 /// The conductor: everything of one invocation, in the order it happens.
 class Conductor : public engine::Observer {
  public:
@@ -62,7 +66,7 @@ class Conductor : public engine::Observer {
     say_notes_and_findings();
     if (options_.dry_run) {
       console_.text(report::dry_run(document_));
-      return 0;
+      return console_.failed() ? static_cast<int>(ExitCode::internal) : 0;
     }
     if (options_.scratch && !fill_scratch()) return 128 + signals::received();
     measure_all();
@@ -78,6 +82,10 @@ class Conductor : public engine::Observer {
   }
 
   void interval(const engine::Interval& interval) override {
+    if (interval.bad != 0 && !bad_said_) {
+      console_.warning("reads fail or come back short: they are not counted as I/Os");
+      bad_said_ = true;
+    }
     if (classic() && plan_->repeats == 1) {
       console_.text(report::rate_line(to_rate(interval, *plan_)));
     } else {
@@ -213,6 +221,12 @@ class Conductor : public engine::Observer {
       const bool last = run_index_ + 1 == plan_->repeats;
       const engine::Measurement m = engine::measure(*plan_, targets_, run_index_, last, *this);
       if (!began_) return;
+      note_end(m);
+      // The end was wanted between two runs: the one not begun is no run.
+      if (m.interrupted && !m.began && run_index_ != 0) {
+        save();
+        return;
+      }
       if (run_index_ == 0) document_.session.started_at = m.started_at;
       cell().runs.push_back(to_result(m, *plan_, run_index_));
       failed_ |= m.fatal_errno.has_value();
@@ -221,7 +235,7 @@ class Conductor : public engine::Observer {
       if (!classic() || plan_->repeats > 1) {
         console_.text(report::run_line(cell().runs.back(), plan_->repeats));
       }
-      note_end(m);
+      cell().runs.back().interrupted = document_.session.interrupted;
       save();
       if (document_.session.interrupted || m.stalled || m.fatal_errno) return;
     }
@@ -232,7 +246,7 @@ class Conductor : public engine::Observer {
     if (!m.interrupted) return;
     const int number = signals::received();
     if (until_stopped() && number == SIGINT) {
-      cell().runs.back().interrupted = false;
+      stopped_as_meant_ = true;
       return;
     }
     document_.session.interrupted = true;
@@ -246,11 +260,18 @@ class Conductor : public engine::Observer {
     if (!options_.json_path.empty() && result::can_replace(options_.json_path)) write_document();
   }
 
+  /// A document that cannot be written is said once, and makes the run a failure; what was measured
+  /// is shown all the same.
   void write_document() {
     if (options_.json_path == "-") {
       console_.document(result::to_json(document_));
     } else if (!options_.json_path.empty()) {
-      result::save_atomically(options_.json_path, result::to_json(document_));
+      try {
+        result::save_atomically(options_.json_path, result::to_json(document_));
+      } catch (const base::SystemError& error) {
+        if (!console_.failed()) console_.error(error.problem());
+        console_.note_failure();
+      }
     }
   }
 
@@ -259,6 +280,8 @@ class Conductor : public engine::Observer {
     console_.progress("");
     if (classic()) {
       console_.text(std::string("Exiting on ") + reason_of_the_end() + "\n");
+      // A short last interval does not count, but the best is never below the whole.
+      for (const auto& run : cell().runs) maximum_iops_ = std::max(maximum_iops_, run.iops);
       console_.text(report::maximum_line(maximum_iops_));
       if (!cell().runs.empty() && cell().runs.back().latency) {
         console_.text(report::latency_block(*cell().runs.back().latency));
@@ -270,20 +293,20 @@ class Conductor : public engine::Observer {
   }
 
   const char* reason_of_the_end() {
-    if (signals::received() != 0) return "signal";
+    if (document_.session.interrupted || stopped_as_meant_) return "signal";
     if (failed_) return "error";
     return !cell().runs.empty() && cell().runs.back().stalled ? "stall" : "timeout";
   }
 
   int exit_code() const {
     if (document_.session.interrupted) return 128 + signals::received();
-    bool bad = false;
+    if (console_.failed()) return static_cast<int>(ExitCode::internal);
+    bool bad = failed_;
     for (const auto& run : document_.cells.front().runs) {
-      bad |= failed_ || run.stalled || run.ios == 0;
+      bad |= run.stalled || (run.ios == 0 && !stopped_as_meant_);
       bad |= !options_.allow_errors && (run.errors.count != 0 || run.short_reads != 0);
     }
-    if (bad) return static_cast<int>(ExitCode::io_errors);
-    return console_.failed() ? static_cast<int>(ExitCode::internal) : 0;
+    return bad ? static_cast<int>(ExitCode::io_errors) : 0;
   }
 
   void show_progress() {
@@ -291,11 +314,11 @@ class Conductor : public engine::Observer {
     std::string line =
         "run " + std::to_string(run_index_ + 1) + "/" + std::to_string(plan_->repeats);
     const auto elapsed = static_cast<double>(clock_ns(CLOCK_MONOTONIC) - begin_ns_);
-    line += ", " + base::format_duration(std::floor(elapsed / 1e9) * 1e9) + " elapsed";
+    line += ", " + whole_seconds(std::floor(elapsed / 1e9)) + " elapsed";
     const double total = static_cast<double>(plan_->repeats) *
                          static_cast<double>(plan_->runtime_ns + plan_->warmup_ns);
     if (total > elapsed) {
-      line += ", " + base::format_duration(std::ceil((total - elapsed) / 1e9) * 1e9) + " left";
+      line += ", " + whole_seconds(std::ceil((total - elapsed) / 1e9)) + " left";
     }
     if (progress_rate_ > 0) line += ", IOPS=" + base::format_iops(progress_rate_);
     console_.progress(line);
@@ -320,6 +343,8 @@ class Conductor : public engine::Observer {
   double progress_rate_ = 0;
   bool began_ = false;
   bool failed_ = false;
+  bool stopped_as_meant_ = false;  ///< Ctrl-C, where that is the end
+  bool bad_said_ = false;
   bool stuck_ = false;
 };
 

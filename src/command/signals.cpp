@@ -48,7 +48,7 @@ void handle(int signal_number, bool keep_ignored) {
   struct sigaction action {};
   action.sa_handler = on_signal;
   sigemptyset(&action.sa_mask);
-  action.sa_flags = SA_RESTART;
+  action.sa_flags = 0;  // no SA_RESTART: opening a fifo that nobody reads must end, too
   sigaction(signal_number, &action, nullptr);
   sigset_t set;
   sigemptyset(&set);
@@ -66,7 +66,8 @@ void install() {
   // A shell starts background jobs with SIGINT ignored; whoever sends one means us all the same.
   handle(SIGINT, false);
   handle(SIGTERM, false);
-  handle(SIGHUP, true);  // nohup
+  handle(SIGHUP, true);    // nohup
+  handle(SIGXCPU, false);  // ulimit -t
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);  // a file-size limit shall be an error message, not a core dump
 }

@@ -21,7 +21,11 @@ std::vector<std::int64_t> widen(const std::vector<int>& numbers) {
 /// Sentences about one run that a reader of its figures must know.
 std::vector<std::string> warnings_of(const engine::Measurement& m, const result::Run& run) {
   std::vector<std::string> warnings;
-  if (m.ios == 0) warnings.push_back("no read came back whole");
+  if (m.ios == 0 && m.began) {
+    warnings.push_back(m.errors.count + m.short_reads != 0
+                           ? "no read came back whole"
+                           : "no read came back within the measured time");
+  }
   if (m.fatal_errno) {
     warnings.push_back("io_uring_enter failed with " + base::errno_name(*m.fatal_errno));
   }

@@ -18,6 +18,14 @@ std::uint64_t grown(std::uint64_t now, std::uint64_t before) { return now - std:
 
 }  // namespace
 
+void Session::add_published(const Published& published, Counts& sum) {
+  sum.ios += published.ios.load(std::memory_order_relaxed);
+  sum.completions += published.completions.load(std::memory_order_relaxed);
+  sum.submit_calls += published.submit_calls.load(std::memory_order_relaxed);
+  sum.submitted += published.submitted.load(std::memory_order_relaxed);
+  sum.bad += published.bad.load(std::memory_order_relaxed);
+}
+
 /// An interval from the last sample to now, of its own measured length.
 void Session::sample(std::int64_t now_ns, bool final) {
   if (last_sample_ns_ == 0) last_sample_ns_ = begin_of_window();
@@ -25,18 +33,25 @@ void Session::sample(std::int64_t now_ns, bool final) {
   if (final) {
     now = {};
     for (const auto& member : members_) {
+      const Published& published = member.state->worker.published();
+      if (!published.returned.load(std::memory_order_acquire)) {  // stuck: what it had told
+        add_published(published, now);
+        continue;
+      }
       const Tally& tally = member.state->worker.result();
       now.ios += tally.ios;
       now.completions += tally.completions;
       now.submit_calls += tally.submit_calls;
       now.submitted += tally.submitted;
+      now.bad += tally.errors + tally.short_reads;
     }
   }
   const Interval interval{.elapsed_ns = std::max<std::int64_t>(now_ns - last_sample_ns_, 0),
                           .ios = grown(now.ios, last_counts_.ios),
                           .submit_calls = grown(now.submit_calls, last_counts_.submit_calls),
                           .submitted = grown(now.submitted, last_counts_.submitted),
-                          .completions = grown(now.completions, last_counts_.completions)};
+                          .completions = grown(now.completions, last_counts_.completions),
+                          .bad = grown(now.bad, last_counts_.bad)};
   last_counts_ = now;
   last_sample_ns_ = now_ns;
   result_.intervals.push_back(interval);
@@ -94,8 +109,8 @@ void Session::collect_process() {
 }
 
 void Session::collect() {
-  std::int64_t elapsed_sum = 0;
-  std::int64_t end_sum = 0;  // relative to the stop
+  std::int64_t begin_ns = INT64_MAX;
+  std::int64_t end_ns = 0;
   for (const auto& member : members_) {
     ThreadState& state = *member.state;
     const Published& published = state.worker.published();
@@ -105,19 +120,23 @@ void Session::collect() {
                              .targets = plan_.threads[state.index].targets};
     if (published.returned.load(std::memory_order_acquire)) {
       collect_returned(state, thread);
-      end_sum += state.worker.window().end_ns - stop_flipped_ns_;
+      const Worker::Window& window = state.worker.window();
+      if (thread.elapsed_ns > 0) {
+        begin_ns = std::min(begin_ns, window.begin_ns);
+        end_ns = std::max(end_ns, window.end_ns);
+      }
     } else {
       collect_stuck(state, thread);
+      end_ns = std::max(end_ns, stop_flipped_ns_);
     }
     result_.ios += thread.ios;
-    elapsed_sum += thread.elapsed_ns;
     result_.threads.push_back(std::move(thread));
   }
-  const auto count = static_cast<std::int64_t>(members_.size());
-  result_.elapsed_ns = elapsed_sum / count;
   if (window_flipped_ns_ != 0) {
+    begin_ns = std::min(begin_ns, begin_of_window());
+    result_.elapsed_ns = std::max<std::int64_t>(end_ns - begin_ns, 0);
     collect_process();
-    sample(stop_flipped_ns_ + end_sum / count, true);
+    sample(std::max(end_ns, begin_ns), true);
   }
   collect_latency_and_depth();
 }
@@ -129,10 +148,10 @@ void Session::collect_latency_and_depth() {
           ? 1.0
           : static_cast<double>(CounterClock::ticks() - begin_ticks_) /
                 static_cast<double>(std::max<std::int64_t>(monotonic_ns() - window_flipped_ns_, 1));
-  double depth_sum = 0;
+  double area_ticks = 0;  // requests × ticks
   std::uint64_t call_sum = 0;
   std::uint64_t flying_sum = 0;
-  stats::Histogram ticks;
+  const auto ticks = std::make_unique<stats::Histogram>();
   for (const auto& member : members_) {
     Worker& worker = member.state->worker;
     if (!worker.published().returned.load(std::memory_order_acquire)) continue;
@@ -140,17 +159,13 @@ void Session::collect_latency_and_depth() {
     call_sum += tally.submit_calls;
     flying_sum += tally.in_flight_sum;
     if (!plan_.latency) continue;
-    ticks.merge(worker.latency_ticks());
-    const auto& window = worker.window();
-    if (window.end_ticks > window.begin_ticks) {
-      depth_sum += static_cast<double>(tally.in_flight_ticks) /
-                   static_cast<double>(window.end_ticks - window.begin_ticks);
-    }
+    ticks->merge(worker.latency_ticks());
+    area_ticks += static_cast<double>(tally.in_flight_ticks);
   }
   m.inflight_time_weighted = plan_.latency;
-  if (plan_.latency && ticks.count() != 0) {
-    m.latency_ns = ticks.scaled(1.0 / ticks_per_ns);
-    m.inflight_mean = depth_sum;
+  if (plan_.latency && ticks->count() != 0 && m.elapsed_ns > 0) {
+    m.latency_ns = std::make_unique<stats::Histogram>(ticks->scaled(1.0 / ticks_per_ns));
+    m.inflight_mean = area_ticks / ticks_per_ns / static_cast<double>(m.elapsed_ns);
   } else if (call_sum != 0) {
     m.inflight_time_weighted = false;
     m.inflight_mean = static_cast<double>(flying_sum) / static_cast<double>(call_sum) *

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,6 +45,7 @@ struct ErrorTally {
 struct Interval {
   std::int64_t elapsed_ns = 0;
   std::uint64_t ios = 0, submit_calls = 0, submitted = 0, completions = 0;
+  std::uint64_t bad = 0;  ///< errors and short reads
   double iops() const {
     return elapsed_ns > 0 ? static_cast<double>(ios) * 1e9 / static_cast<double>(elapsed_ns) : 0;
   }
@@ -64,12 +66,13 @@ struct ThreadMeasurement {
 struct Measurement {
   std::string started_at;       ///< wall clock, UTC, ISO 8601 with milliseconds
   std::int64_t warmup_ns = 0;   ///< that really passed
-  std::int64_t elapsed_ns = 0;  ///< mean of the threads' windows
+  std::int64_t elapsed_ns = 0;  ///< from the first thread's begin to the last thread's end
   std::uint64_t ios = 0;        ///< whole and without error
   ErrorTally errors;
   std::uint64_t short_reads = 0;
   std::uint64_t retries_eagain = 0;  ///< EAGAIN and EINTR, of calls and of completions
   std::uint64_t warmup_errors = 0;   ///< errors and short reads before the window
+  bool began = false;                ///< the window was declared open
   bool stalled = false;
   bool interrupted = false;
   std::optional<int> fatal_errno;  ///< io_uring_enter itself refused; the run ended there
@@ -82,8 +85,8 @@ struct Measurement {
   std::uint64_t never_completed = 0;  ///< still out when the run was given up
   std::uint32_t io_workers = 0;
   std::vector<Interval> intervals;
-  std::optional<stats::Histogram> latency_ns;
-  std::int64_t user_ns = 0, system_ns = 0;  ///< of the whole process, kernel workers included
+  std::unique_ptr<stats::Histogram> latency_ns;  ///< timed runs with at least one good read
+  std::int64_t user_ns = 0, system_ns = 0;       ///< of the whole process, kernel workers included
   std::int64_t voluntary_switches = 0, involuntary_switches = 0;
   std::vector<ThreadMeasurement> threads;
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/base.hpp"
+#include "engine/clock.hpp"
 
 namespace uringbench::engine {
 
@@ -146,7 +147,8 @@ std::optional<std::int32_t> one_request(Ring& ring, std::uint32_t index,
 }  // namespace
 
 std::uint32_t trial_reads(Ring& ring, const plan::RunPlan& plan, SlotBuffers& buffers,
-                          const std::vector<LoopTarget>& targets, const std::atomic<Phase>& phase) {
+                          const std::vector<LoopTarget>& targets, const std::atomic<Phase>& phase,
+                          std::atomic<std::int64_t>& trial_since_ns) {
   constexpr int kAttempts = 100;  // of one that is told to try again
   std::uint32_t index = 0;
   const std::size_t count = std::max<std::size_t>(targets.size(), 1);
@@ -162,6 +164,7 @@ std::uint32_t trial_reads(Ring& ring, const plan::RunPlan& plan, SlotBuffers& bu
         sqe.off = 0;
       }
       if (!plan.nop) sqe.fd = targets[i].fd;
+      trial_since_ns.store(monotonic_ns(), std::memory_order_relaxed);
       const auto result = one_request(ring, index, phase);
       if (!result) return index;
       ++index;
@@ -174,6 +177,7 @@ std::uint32_t trial_reads(Ring& ring, const plan::RunPlan& plan, SlotBuffers& bu
       break;
     }
   }
+  trial_since_ns.store(0, std::memory_order_relaxed);
   return index;
 }
 

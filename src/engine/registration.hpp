@@ -33,6 +33,7 @@ void make_ready(Ring& ring, const plan::RunPlan& plan, const std::vector<int>& f
 /// `cancelled` is asked after each wake-up. Throws UserError when the answer makes measuring
 /// pointless. Returns the ring's positions: as many entries used as completions taken.
 std::uint32_t trial_reads(Ring& ring, const plan::RunPlan& plan, SlotBuffers& buffers,
-                          const std::vector<LoopTarget>& targets, const std::atomic<Phase>& phase);
+                          const std::vector<LoopTarget>& targets, const std::atomic<Phase>& phase,
+                          std::atomic<std::int64_t>& trial_since_ns);
 
 }  // namespace uringbench::engine

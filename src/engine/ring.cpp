@@ -141,13 +141,23 @@ void Ring::unmap() noexcept {
 }
 
 int Ring::register_files(const std::vector<int>& fds) noexcept {
-  return -std::min(
-      0, io_uring_register_files(&handle_, fds.data(), static_cast<unsigned>(fds.size())));
+  const int result =
+      io_uring_register_files(&handle_, fds.data(), static_cast<unsigned>(fds.size()));
+  files_registered_ = result >= 0;
+  return -std::min(0, result);
 }
 
 int Ring::register_buffers(const std::vector<iovec>& regions) noexcept {
-  return -std::min(0, io_uring_register_buffers(&handle_, regions.data(),
-                                                static_cast<unsigned>(regions.size())));
+  const int result =
+      io_uring_register_buffers(&handle_, regions.data(), static_cast<unsigned>(regions.size()));
+  buffers_registered_ = result >= 0;
+  return -std::min(0, result);
+}
+
+void Ring::unregister() noexcept {
+  if (files_registered_) io_uring_unregister_files(&handle_);
+  if (buffers_registered_) io_uring_unregister_buffers(&handle_);
+  files_registered_ = buffers_registered_ = false;
 }
 
 int Ring::register_ring_fd() noexcept {

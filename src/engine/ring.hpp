@@ -77,6 +77,8 @@ class Ring {
   int register_files(const std::vector<int>& fds) noexcept;
   int register_buffers(const std::vector<iovec>& regions) noexcept;
   int register_ring_fd() noexcept;
+  /// Lets files and buffers go at once. Nothing may be in flight.
+  void unregister() noexcept;
   /// Does the kernel know the opcode? True when it cannot be asked (kernels before 5.6).
   bool knows_opcode(std::uint8_t opcode) noexcept;
 
@@ -103,6 +105,8 @@ class Ring {
   std::uint32_t setup_flags_ = 0;
   std::uint32_t features_ = 0;
   std::vector<std::string> fallbacks_;
+  bool files_registered_ = false;
+  bool buffers_registered_ = false;
   struct Mapping {
     void* address = nullptr;
     std::size_t bytes = 0;

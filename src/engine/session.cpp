@@ -99,8 +99,7 @@ std::string Session::names_of_targets(const ThreadState& state) const {
 
 /// False when somebody wanted the end before the beginning. Throws what a thread threw.
 bool Session::wait_until_ready() {
-  const std::int64_t give_up_ns = monotonic_ns() + plan_.stall_timeout_ns;
-  std::int64_t pause_ns = kMillisecond / 5;
+  const std::int64_t pause_ns = kMillisecond / 5;
   for (auto& member : members_) {
     while (true) {
       {
@@ -112,7 +111,10 @@ bool Session::wait_until_ready() {
         if (member.state->stage == ThreadState::Stage::ready) break;
       }
       if (observer_.wait_until(monotonic_ns() + pause_ns)) return false;
-      if (monotonic_ns() > give_up_ns) {
+      // Only the trial read is on the clock: making and touching many buffers may take its time.
+      const std::int64_t trial_ns =
+          member.state->worker.published().trial_since_ns.load(std::memory_order_relaxed);
+      if (trial_ns != 0 && monotonic_ns() - trial_ns > plan_.stall_timeout_ns) {
         throw base::UserError(
             base::ExitCode::cannot,
             names_of_targets(*member.state) + ": the first read did not come back within " +
@@ -139,25 +141,19 @@ void Session::start(Phase phase) {
 
 Session::Counts Session::counts() const {
   Counts sum;
-  for (const auto& member : members_) {
-    const Published& published = member.state->worker.published();
-    sum.ios += published.ios.load(std::memory_order_relaxed);
-    sum.completions += published.completions.load(std::memory_order_relaxed);
-    sum.submit_calls += published.submit_calls.load(std::memory_order_relaxed);
-    sum.submitted += published.submitted.load(std::memory_order_relaxed);
-  }
+  for (const auto& member : members_) add_published(member.state->worker.published(), sum);
   return sum;
 }
 
-/// The mean of the threads' begins; a thread without one has done nothing since the flip.
+/// The first thread's begin; while none has begun, the moment the window was declared open.
 std::int64_t Session::begin_of_window() const {
-  std::int64_t sum = 0;
+  std::int64_t begin_ns = INT64_MAX;
   for (const auto& member : members_) {
-    const std::int64_t begin =
+    const std::int64_t own =
         member.state->worker.published().begin_ns.load(std::memory_order_acquire);
-    sum += begin == 0 ? 0 : begin - window_flipped_ns_;
+    if (own != 0) begin_ns = std::min(begin_ns, own);
   }
-  return window_flipped_ns_ + sum / static_cast<std::int64_t>(members_.size());
+  return begin_ns == INT64_MAX ? window_flipped_ns_ : begin_ns;
 }
 
 /// True when the run must end: nothing came back to some thread for too long (what is only to be
@@ -185,9 +181,12 @@ void Session::warm_up() {
   const std::int64_t end = begin + plan_.warmup_ns;
   const std::int64_t beat = std::clamp(plan_.stall_timeout_ns / 4, kMillisecond, kSecond);
   while (!stop_wanted_ && monotonic_ns() < end) {
-    stop_wanted_ = observer_.wait_until(std::min(end, monotonic_ns() + beat)) || watch();
+    if (observer_.wait_until(std::min(end, monotonic_ns() + beat))) {
+      stop_wanted_ = result_.interrupted = true;
+    } else {
+      stop_wanted_ = watch();
+    }
   }
-  result_.interrupted = stop_wanted_ && !result_.stalled;
   result_.warmup_ns = monotonic_ns() - begin;
 }
 
@@ -324,6 +323,7 @@ Measurement Session::run() {
     warm_up();
   }
   if (!stop_wanted_) {
+    result_.began = true;
     getrusage(RUSAGE_SELF, &begin_usage_);
     begin_ticks_ = CounterClock::ticks();
     window_flipped_ns_ = monotonic_ns();
@@ -341,7 +341,8 @@ Measurement Session::run() {
 
 Measurement measure(const plan::RunPlan& plan, const std::vector<machine::OpenTarget>& targets,
                     std::uint32_t run_index, bool last, Observer& observer) {
-  return Session(plan, targets, run_index, last, observer).run();
+  // Not on the stack, which may be small: the histograms alone are tens of kilobytes.
+  return std::make_unique<Session>(plan, targets, run_index, last, observer)->run();
 }
 
 double calibrate_tick_rate(std::int64_t for_nanoseconds) {

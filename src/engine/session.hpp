@@ -30,7 +30,7 @@ class Session {
     std::thread thread;
   };
   struct Counts {
-    std::uint64_t ios = 0, completions = 0, submit_calls = 0, submitted = 0;
+    std::uint64_t ios = 0, completions = 0, submit_calls = 0, submitted = 0, bad = 0;
   };
 
   void make_threads();
@@ -53,6 +53,7 @@ class Session {
   void call_off();
   void command(Phase phase);
   Counts counts() const;
+  static void add_published(const Published& published, Counts& sum);
   std::int64_t begin_of_window() const;
 
   const plan::RunPlan& plan_;

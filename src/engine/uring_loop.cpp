@@ -42,7 +42,8 @@ void run_uring_thread(ThreadInput& input, Worker& worker, const ReadyGate& ready
   granted.batch_submit = plan.batch_submit;
   granted.batch_complete = plan.batch_complete;
   make_ready(ring, plan, input.fds, buffers, input.targets, granted);
-  const std::uint32_t used = trial_reads(ring, plan, buffers, input.targets, input.command.phase);
+  const std::uint32_t used = trial_reads(ring, plan, buffers, input.targets, input.command.phase,
+                                         worker.published().trial_since_ns);
 
   const LoopSetup setup{
       .slots = &buffers.slots(),
@@ -58,6 +59,10 @@ void run_uring_thread(ThreadInput& input, Worker& worker, const ReadyGate& ready
   };
   if (!ready(granted)) return;
   run_the_right_loop(ring, setup, worker, plan.nop, plan.latency, input.counter_clock);
+  // Closing a ring lets its files go a while later; whoever unmounts right after us, or needs the
+  // room of a scratch file, would find them in use. With requests still out older kernels would
+  // wait.
+  if (worker.never_completed() == 0) ring.unregister();
 }
 
 }  // namespace uringbench::engine

@@ -10,11 +10,11 @@
 namespace uringbench::engine {
 
 void Worker::begin_loop(std::uint64_t now) noexcept {
-  phase_ = command_.phase.load(std::memory_order_relaxed);
-  if (phase_ == Phase::measure) {
-    Tally nothing;
-    open_window(nothing, now);
-  }
+  // A stop that came before the loop began is left for the loop to see.
+  if (command_.phase.load(std::memory_order_relaxed) != Phase::measure) return;
+  phase_ = Phase::measure;
+  Tally nothing;
+  open_window(nothing, now);
 }
 
 Phase Worker::enter_phase(Tally& tally, std::uint64_t now) noexcept {

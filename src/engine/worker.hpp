@@ -46,8 +46,9 @@ struct alignas(64) Published {
   std::atomic<std::uint64_t> drained{0};  ///< completions after the window
   std::atomic<std::int64_t> begin_ns{0};
   std::atomic<std::int64_t> tid{0};
-  std::atomic<bool> ended{false};     ///< its window is closed
-  std::atomic<bool> returned{false};  ///< nothing of it is under way any more
+  std::atomic<std::int64_t> trial_since_ns{0};  ///< begin of the trial read under way, or 0
+  std::atomic<bool> ended{false};               ///< its window is closed
+  std::atomic<bool> returned{false};            ///< nothing of it is under way any more
 };
 
 /// Written by the session only.

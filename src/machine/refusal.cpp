@@ -188,9 +188,7 @@ void refuse_empty(const TargetFacts& facts) {
   const std::string& path = facts.path;
   if (facts.kind == TargetKind::file) {
     throw UserError(ExitCode::cannot, fmt::format("{}: is an empty file", path),
-                    fmt::format("fill it: dd if=/dev/urandom of={} bs=1M count=1024, or use "
-                                "--scratch 1G",
-                                shell_quoted(path)));
+                    "choose a file with data in it, or use --scratch 1G");
   }
   const std::string driver = facts.device ? facts.device->driver.value_or("") : "";
   const std::string name = facts.device ? facts.device->name : base_name(path);
