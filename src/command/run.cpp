@@ -300,7 +300,11 @@ class Conductor : public engine::Observer {
 
   int exit_code() const {
     if (document_.session.interrupted) return 128 + signals::received();
-    if (console_.failed()) return static_cast<int>(ExitCode::internal);
+    if (console_.failed()) {
+      // A signal that ended a write that would not end.
+      const int number = signals::received();
+      return number != 0 && number != SIGPIPE ? 128 + number : static_cast<int>(ExitCode::internal);
+    }
     bool bad = failed_;
     for (const auto& run : document_.cells.front().runs) {
       bad |= run.stalled || (run.ios == 0 && !stopped_as_meant_);
