@@ -7,6 +7,7 @@
 #include "base/base.hpp"
 #include "command/command.hpp"
 #include "command/console.hpp"
+#include "command/help.hpp"
 #include "command/parse.hpp"
 #include "command/run.hpp"
 #include "command/signals.hpp"
@@ -19,7 +20,7 @@ int dispatch(const std::vector<std::string>& argv, Console& console) {
   const Parsed parsed = parse({argv.begin() + 1, argv.end()});
   switch (parsed.action) {
     case Parsed::Action::help:
-      console.text(parsed.help);
+      console.text(help_text());
       return console.failed() ? 1 : 0;
     case Parsed::Action::version:
       console.text(version_text());

@@ -139,47 +139,25 @@ struct Collected {
 
 void describe(CLI::App& app, Collected& collected) {
   app.set_help_flag();
-  app.add_option("FILE", collected.files, "regular files or block devices, read only")->group("");
+  app.add_option("FILE", collected.files);
   for (const Flag& flag : flag_table()) {
     std::string names = "--" + flag.name;
     if (flag.letter != 0) names = std::string("-") + flag.letter + "," + names;
-    CLI::Option* option = nullptr;
     if (flag.value.empty()) {
-      option = app.add_flag_callback(
-          names, [&collected, &flag] { collected.flags.emplace_back(&flag, ""); }, flag.help);
+      app.add_flag_callback(names,
+                            [&collected, &flag] { collected.flags.emplace_back(&flag, ""); });
     } else {
-      option = app.add_option_function<std::string>(
-          names,
-          [&collected, &flag](const std::string& text) {
-            collected.flags.emplace_back(&flag, text);
-          },
-          flag.help);
-      option->type_name(flag.value)->default_str(flag.default_text);
+      const auto keep = [&collected, &flag](const std::string& text) {
+        collected.flags.emplace_back(&flag, text);
+      };
       // The last of several wins, as getopt programs have it.
-      option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+      app.add_option_function<std::string>(names, keep)
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     }
-    option->group(flag.group);
   }
-  app.add_flag("-h,--help", collected.help, "this page")->group("Output");
-  app.add_flag("--version", collected.version, "version, commit, compiler, liburing")
-      ->group("Output");
+  app.add_flag("-h,--help", collected.help);
+  app.add_flag("--version", collected.version);
 }
-
-class HelpFormat : public CLI::Formatter {
- public:
-  HelpFormat() { column_width(30); }
-  std::string make_usage(const CLI::App*, std::string) const override {
-    return "Usage: uringbench [FLAGS] FILE...       once a second, until Ctrl-C (or -r)\n"
-           "       uringbench run [FLAGS] FILE...   warm-up, 6 runs of 5 s, a summary\n"
-           "\nMeasures reads through io_uring on files and block devices. It never writes to "
-           "them.\n";
-  }
-  std::string make_option_opts(const CLI::Option* option) const override {
-    std::string text = option->get_type_size() != 0 ? " " + option->get_type_name() : "";
-    if (!option->get_default_str().empty()) text += " [" + option->get_default_str() + "]";
-    return text;
-  }
-};
 
 /// What CLI11 found wrong, in our words.
 [[noreturn]] void rethrow(const CLI::ParseError& error, const CLI::App& app) {
@@ -213,7 +191,6 @@ Parsed parse(const std::vector<std::string>& arguments) {
 
   Collected collected;
   CLI::App app;
-  app.formatter(std::make_shared<HelpFormat>());
   describe(app, collected);
   std::vector<const Flag*> given_empty;
   std::vector<std::string> bound = bind_values(rest, given_empty);
@@ -226,7 +203,6 @@ Parsed parse(const std::vector<std::string>& arguments) {
   }
   if (collected.help) {
     parsed.action = Parsed::Action::help;
-    parsed.help = app.help();
     return parsed;
   }
   if (collected.version) {

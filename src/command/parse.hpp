@@ -11,7 +11,6 @@ namespace uringbench::command {
 struct Parsed {
   enum class Action { run, help, version } action = Action::run;
   plan::Options options;
-  std::string help;  ///< when the action is help
 };
 
 /// `arguments` without the program's name. Throws UserError(usage).
