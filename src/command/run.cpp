@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "command/signals.hpp"
 #include "command/translate.hpp"
@@ -215,12 +216,38 @@ class Conductor : public engine::Observer {
     }
   }
 
+  /// Nothing when the run was called off before its first thread began, or a later one could not
+  /// begin: what was measured until then stays, and says so.
+  std::optional<engine::Measurement> measure_one(bool last) {
+    const auto give_up = [&](const base::Problem& problem) {
+      console_.error(problem);
+      document_.findings.push_back(
+          {"warning", "run-failed",
+           "run " + std::to_string(run_index_ + 1) + " could not begin: " + problem.what,
+           problem.hint});
+      failed_ = true;
+      save();
+    };
+    try {
+      auto measurement = engine::measure(*plan_, targets_, run_index_, last, *this);
+      if (began_) return measurement;
+    } catch (const base::UserError& error) {
+      if (!began_) throw;
+      give_up(error.problems().front());
+    } catch (const base::SystemError& error) {
+      if (!began_) throw;
+      give_up(error.problem());
+    }
+    return std::nullopt;
+  }
+
   void measure_all() {
     for (run_index_ = 0; run_index_ < plan_->repeats; ++run_index_) {
       show_progress();
       const bool last = run_index_ + 1 == plan_->repeats;
-      const engine::Measurement m = engine::measure(*plan_, targets_, run_index_, last, *this);
-      if (!began_) return;
+      const auto measured = measure_one(last);
+      if (!measured) return;
+      const engine::Measurement& m = *measured;
       note_end(m);
       // The end was wanted between two runs: the one not begun is no run.
       if (m.interrupted && !m.began && run_index_ != 0) {
@@ -269,10 +296,16 @@ class Conductor : public engine::Observer {
       try {
         result::save_atomically(options_.json_path, result::to_json(document_));
       } catch (const base::SystemError& error) {
-        if (!console_.failed()) console_.error(error.problem());
-        console_.note_failure();
+        note_lost_document(error.problem());
+      } catch (const base::UserError& error) {
+        note_lost_document(error.problems().front());
       }
     }
+  }
+
+  void note_lost_document(const base::Problem& problem) {
+    if (!console_.failed()) console_.error(problem);
+    console_.note_failure();
   }
 
   int finish() {

@@ -2,9 +2,12 @@
 threads than CPUs, small stacks, a folder that is unmounted right afterwards."""
 
 import os
+import pathlib
+import re
 import resource
 import shutil
 import subprocess
+import time
 
 import pytest
 
@@ -110,3 +113,23 @@ def test_file_system_can_be_unmounted_right_afterwards(run, tmp_path):
             assert result.rc == 0, result
     finally:
         subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.mark.memory
+def test_later_run_that_cannot_begin_keeps_the_earlier_ones(start, f1, tmp_json, validated):
+    """Its buffers are no longer to be had; all else still is."""
+    with start("run", "-p0", "-b1M", "-r400ms", "--warmup", "0", "--repeats", "4", "--json",
+               tmp_json, f1) as running:
+        assert running.wait_until(lambda: "run 1/4" in running.output())
+        time.sleep(0.2)
+        status = pathlib.Path(f"/proc/{running.pid}/status").read_text()
+        size = int(re.search(r"VmSize:\s+(\d+) kB", status)[1]) << 10
+        resource.prlimit(running.pid, resource.RLIMIT_AS, (size - 64 * MIB, size - 64 * MIB))
+        result = running.finish(15)
+    assert result.rc == 8, result
+    assert "ENOMEM" in result.err, result
+    validated(tmp_json.read_text())
+    document = read_document(tmp_json)
+    assert 1 <= len(document["cells"][0]["runs"]) < 4
+    assert "run-failed" in [finding["code"] for finding in document["findings"]]
+    assert document["cells"][0]["summary"]["iops"]["n"] >= 1
