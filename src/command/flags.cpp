@@ -14,8 +14,8 @@ constexpr std::int64_t kDay = 86'400'000'000'000;
 /// "-d (--depth)" would be noise: messages name the long form, as help does.
 std::string dashed(const std::string& name) { return "--" + name; }
 
-Flag integer(char letter, std::string name, std::int64_t Options::*member, std::int64_t least,
-             std::int64_t most, std::string group, std::string help) {
+Flag integer(char letter, const std::string& name, std::int64_t Options::*member,
+             std::int64_t least, std::int64_t most, std::string group, std::string help) {
   const std::string shown = std::to_string(Options{}.*member);
   return {letter,
           name,
@@ -28,7 +28,7 @@ Flag integer(char letter, std::string name, std::int64_t Options::*member, std::
           }};
 }
 
-Flag on_off(char letter, std::string name, bool Options::*member, std::string group,
+Flag on_off(char letter, const std::string& name, bool Options::*member, std::string group,
             std::string help) {
   const std::string shown = Options{}.*member ? "1" : "0";
   return {letter,
@@ -52,8 +52,8 @@ Flag plain(std::string name, bool Options::*member, std::string group, std::stri
           [=](Options& options, const std::string&) { options.*member = true; }};
 }
 
-Flag duration(char letter, std::string name, std::int64_t Options::*member, std::int64_t least_ns,
-              std::string shown, std::string group, std::string help) {
+Flag duration(char letter, const std::string& name, std::int64_t Options::*member,
+              std::int64_t least_ns, std::string shown, std::string group, std::string help) {
   return {letter,
           name,
           "DUR",
@@ -66,7 +66,7 @@ Flag duration(char letter, std::string name, std::int64_t Options::*member, std:
 }
 
 /// Known, and not to be had in this version. A switch may still be given its default, 0.
-Flag later(char letter, std::string name, std::string value, std::string help) {
+Flag later(char letter, const std::string& name, const std::string& value, std::string help) {
   return {letter,
           name,
           value,
