@@ -145,6 +145,16 @@ def test_all_errors_at_once(run, f1, verb):
     words = ("-d0", "-b12x", "-rfoo", f1)
     result = run(*((verb,) if verb else ()), *words)
     refused(result)
+    assert len(complaint_lines(result)) == 3, result
+    for flag in ("--depth", "--block-size", "--runtime"):
+        assert flag in result.err, result
+
+
+def test_all_contradictions_at_once(run, f1):
+    """Rules between flags and the target, found after parsing, come together as well."""
+    result = run("-p0", "-b5000", "--cpus", "9999", "-r1", f1)
+    assert result.rc in (2, 7) and len(complaint_lines(result)) == 2, result
+    assert "multiple" in result.err and "--cpus" in result.err, result
 
 
 # --- help and version ------------------------------------------------------------------------

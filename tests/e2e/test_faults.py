@@ -218,7 +218,7 @@ def test_runtime_ends_while_reads_hang(start, fuse_file, tmp_json):
         result = running.finish(15)
     assert result.rc == 8 and result.seconds < 8, result
     measured = only_run(read_document(tmp_json))
-    assert measured["stalled"] is True and measured["never_completed"] == 4
+    assert measured["stalled"] is True and 1 <= measured["never_completed"] <= 4
 
 
 @pytest.mark.parametrize("name, code", [("SIGINT", 130), ("SIGTERM", 143)])
