@@ -97,6 +97,7 @@ ERRNOS = [errno.EIO, errno.ENODATA, errno.ENXIO, errno.EREMOTEIO, errno.EBADMSG,
           errno.ETIMEDOUT, errno.EINVAL, errno.ENOSPC, errno.EPERM]
 
 
+@pytest.mark.single
 @pytest.mark.parametrize("number", ERRNOS, ids=errno_name)
 def test_every_errno_has_its_name(start, fuse_file, tmp_json, number):
     target = fuse_file(16 * MIB)
@@ -112,6 +113,7 @@ def test_every_errno_has_its_name(start, fuse_file, tmp_json, number):
     assert len(result.err.splitlines()) < 20, result
 
 
+@pytest.mark.single
 @pytest.mark.parametrize("number", ERRNOS, ids=errno_name)
 def test_failing_from_the_first_read_on(run, fuse_file, tmp_json, number):
     """Either measured as a failing target, or refused because measuring is pointless."""

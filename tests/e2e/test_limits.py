@@ -61,6 +61,7 @@ def test_sync_engine_needs_no_ring(run, f1):
     assert result.rc == 0, result
 
 
+@pytest.mark.single
 @pytest.mark.parametrize("number", ERRNOS, ids=errno_name)
 @pytest.mark.parametrize("opcode, what", [(0, "buffers"), (2, "files")])
 def test_registration_is_refused(run, f1, number, opcode, what):
@@ -201,6 +202,7 @@ def test_little_address_space(run, f1):
     assert re.search("ENOMEM|memory", result.err), result
 
 
+@pytest.mark.single
 @pytest.mark.parametrize("flags", [("-d32768", "-b1G", "-B0"), ("-d32768", "-b64M", "-n64")])
 def test_more_memory_than_there_is(run, area, flags):
     path = area / "big"
@@ -212,6 +214,7 @@ def test_more_memory_than_there_is(run, area, flags):
     assert "memory" in result.err, result
 
 
+@pytest.mark.single
 def test_more_than_a_gigabyte_of_buffers(run, f1, tmp_json):
     """Region sizes in 64 bits; the kernel takes at most 1 GiB in one registered buffer."""
     available = int(re.search(r"MemAvailable:\s+(\d+)",
