@@ -149,6 +149,8 @@ void Session::collect_latency_and_depth() {
           : static_cast<double>(CounterClock::ticks() - begin_ticks_) /
                 static_cast<double>(std::max<std::int64_t>(monotonic_ns() - window_flipped_ns_, 1));
   double area_ticks = 0;  // requests × ticks
+  std::uint64_t begin_ticks = UINT64_MAX;
+  std::uint64_t end_ticks = 0;
   std::uint64_t call_sum = 0;
   std::uint64_t flying_sum = 0;
   const auto ticks = std::make_unique<stats::Histogram>();
@@ -161,11 +163,17 @@ void Session::collect_latency_and_depth() {
     if (!plan_.latency) continue;
     ticks->merge(worker.latency_ticks());
     area_ticks += static_cast<double>(tally.in_flight_ticks);
+    const Worker::Window& window = worker.window();
+    if (window.end_ticks > window.begin_ticks) {
+      begin_ticks = std::min(begin_ticks, window.begin_ticks);
+      end_ticks = std::max(end_ticks, window.end_ticks);
+    }
   }
   m.inflight_time_weighted = plan_.latency;
-  if (plan_.latency && ticks->count() != 0 && m.elapsed_ns > 0) {
+  if (plan_.latency && ticks->count() != 0 && end_ticks > begin_ticks) {
     m.latency_ns = std::make_unique<stats::Histogram>(ticks->scaled(1.0 / ticks_per_ns));
-    m.inflight_mean = area_ticks / ticks_per_ns / static_cast<double>(m.elapsed_ns);
+    // By the stamps the area was added up with: by another clock it could come out above the depth.
+    m.inflight_mean = area_ticks / static_cast<double>(end_ticks - begin_ticks);
   } else if (call_sum != 0) {
     m.inflight_time_weighted = false;
     m.inflight_mean = static_cast<double>(flying_sum) / static_cast<double>(call_sum) *
