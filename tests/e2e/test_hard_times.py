@@ -61,6 +61,7 @@ def test_threads_that_hardly_overlap_do_not_inflate_the_rate(run, tmp_json):
     assert measured["iops"] == pytest.approx(measured["ios"] * 1e9 / measured["elapsed_ns"])
 
 
+@pytest.mark.plain
 def test_refused_enter_in_the_warm_up_is_no_signal(run, binary, f1, tmp_json):
     if shutil.which("strace") is None:
         unavailable("strace", "strace is not installed")
@@ -75,6 +76,7 @@ def test_refused_enter_in_the_warm_up_is_no_signal(run, binary, f1, tmp_json):
     assert "ENOMEM" in done.stdout + done.stderr
 
 
+@pytest.mark.memory
 def test_small_stack(run, f1):
     def shrink():
         resource.setrlimit(resource.RLIMIT_STACK, (64 << 10, 64 << 10))
