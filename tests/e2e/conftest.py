@@ -95,7 +95,7 @@ def pytest_sessionfinish(session, exitstatus):
 def pytest_terminal_summary(terminalreporter, config):
     if config.left_out:
         terminalreporter.write_line(
-            f"{config.left_out} tests left out under {SANITIZE}: they measure, or would see no more")
+    config.addinivalue_line("markers", "single: about one thread; not under thread sanitizer")
     for line in unexcused(config):
         terminalreporter.write_line(f"SKIPPED WITHOUT EXCUSE (fails the session): {line}")
     for node, text in config.skip_reasons:
