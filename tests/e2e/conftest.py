@@ -95,7 +95,7 @@ def pytest_sessionfinish(session, exitstatus):
 def pytest_terminal_summary(terminalreporter, config):
     if config.left_out:
         terminalreporter.write_line(
-    config.addinivalue_line("markers", "single: about one thread; not under thread sanitizer")
+            f"{config.left_out} tests left out under {SANITIZE}: they would not see more there")
     for line in unexcused(config):
         terminalreporter.write_line(f"SKIPPED WITHOUT EXCUSE (fails the session): {line}")
     for node, text in config.skip_reasons:
