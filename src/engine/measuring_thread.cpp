@@ -1,6 +1,7 @@
 #include "engine/measuring_thread.hpp"
 
 #include <sched.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -20,6 +21,17 @@ void pin_to(int cpu) {
   }
 }
 
+/// Signals to the process are the main thread's: here they would only interrupt the measured calls.
+/// What this thread brings upon itself, and the session's nudge, still reach it.
+void block_signals() {
+  sigset_t set;
+  sigfillset(&set);
+  for (const int own : {kNudgeSignal, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) {
+    sigdelset(&set, own);
+  }
+  pthread_sigmask(SIG_SETMASK, &set, nullptr);
+}
+
 }  // namespace
 
 void thread_main(const std::shared_ptr<ThreadState>& state) {
@@ -35,6 +47,7 @@ void thread_main(const std::shared_ptr<ThreadState>& state) {
     state->wake.wait(lock, [&] { return state->stage >= ThreadState::Stage::go; });
     return state->stage == ThreadState::Stage::go;
   };
+  block_signals();
   try {
     if (const int cpu = state->plan.threads[state->index].cpu; cpu >= 0) pin_to(cpu);
     ThreadInput input{.plan = state->plan,

@@ -1,6 +1,8 @@
 // One measuring thread: what it shares with the session, and its whole life.
 #pragma once
 
+#include <signal.h>
+
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -12,6 +14,9 @@
 #include "engine/worker.hpp"
 
 namespace uringbench::engine {
+
+/// Interrupts the system call in which a thread waits; nothing else is meant by it.
+inline constexpr int kNudgeSignal = SIGUSR2;
 
 /// Everything a measuring thread touches. Shared, so that a thread which never comes back from
 /// the kernel still has it after the session has given it up.

@@ -22,8 +22,6 @@ constexpr std::int64_t kNudgeEvery = 50 * kMillisecond;
 /// Requests still out this long after the stop are given up: a person waits.
 constexpr std::int64_t kPatienceInterrupted = 600 * kMillisecond;
 constexpr std::int64_t kPatience = kSecond;
-/// A nudge interrupts the system call that waits; nothing else is meant by it.
-constexpr int kNudgeSignal = SIGUSR2;
 
 void install_nudge() {
   struct sigaction action {};

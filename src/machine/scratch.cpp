@@ -56,7 +56,8 @@ struct stat check_possible(const plan::Scratch& scratch) {
                             "give a folder you may write to: --scratch 1G@DIR");
   }
   struct statvfs room {};
-  if (::statvfs(directory.c_str(), &room) == 0) {
+  // A file system that counts no blocks (ramfs) tells nothing.
+  if (::statvfs(directory.c_str(), &room) == 0 && room.f_blocks != 0) {
     const std::uint64_t have = std::uint64_t{room.f_bavail} * room.f_frsize;
     if (have < scratch.size_bytes) {
       throw UserError(ExitCode::cannot,
