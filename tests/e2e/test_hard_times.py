@@ -6,6 +6,7 @@ import pathlib
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import time
 
@@ -135,3 +136,18 @@ def test_later_run_that_cannot_begin_keeps_the_earlier_ones(start, f1, tmp_json,
     assert 1 <= len(document["cells"][0]["runs"]) < 4
     assert "run-failed" in [finding["code"] for finding in document["findings"]]
     assert document["cells"][0]["summary"]["iops"]["n"] >= 1
+
+
+def test_measuring_threads_leave_signals_to_the_main_thread(start, f1):
+    with start("-p0", "-r20", "-n2", f1) as running:
+        assert running.wait_until(lambda: "Engine=" in running.output())
+        time.sleep(0.1)
+        for tid in os.listdir(f"/proc/{running.pid}/task"):
+            status = pathlib.Path(f"/proc/{running.pid}/task/{tid}/status").read_text()
+            if "iou-wrk" in status:
+                continue
+            blocked = int(re.search(r"SigBlk:\s+(\w+)", status)[1], 16)
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                assert bool(blocked >> (number - 1) & 1) == (int(tid) != running.pid)
+        running.signal(signal.SIGTERM)
+        assert running.finish(5).rc == 143
