@@ -138,6 +138,7 @@ def test_later_run_that_cannot_begin_keeps_the_earlier_ones(start, f1, tmp_json,
     assert document["cells"][0]["summary"]["iops"]["n"] >= 1
 
 
+@pytest.mark.plain
 def test_measuring_threads_leave_signals_to_the_main_thread(start, f1):
     with start("-p0", "-r20", "-n2", f1) as running:
         assert running.wait_until(lambda: "Engine=" in running.output())
