@@ -31,9 +31,9 @@ std::uint64_t random_seed() {
   return seed >> 16;
 }
 
-std::int64_t clock_ns(clockid_t clock) {
+std::int64_t monotonic_ns() {
   timespec now{};
-  clock_gettime(clock, &now);
+  clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
 }
 
@@ -52,7 +52,7 @@ std::string whole_seconds(double seconds) {
 class Conductor : public engine::Observer {
  public:
   Conductor(const plan::Options& options, const std::vector<std::string>& argv, Console& console)
-      : options_(options), console_(console), begin_ns_(clock_ns(CLOCK_MONOTONIC)) {
+      : options_(options), console_(console), begin_ns_(monotonic_ns()) {
     document_.session.argv = argv;
   }
 
@@ -73,6 +73,9 @@ class Conductor : public engine::Observer {
     measure_all();
     return finish();
   }
+
+  /// A thread hangs in the kernel: the process must end without waiting for it.
+  bool stuck() const { return stuck_; }
 
   void started(const engine::Granted& granted,
                const std::vector<std::int64_t>& thread_ids) override {
@@ -282,7 +285,7 @@ class Conductor : public engine::Observer {
 
   void save() {
     result::summarize(cell());
-    document_.session.elapsed_ns = clock_ns(CLOCK_MONOTONIC) - begin_ns_;
+    document_.session.elapsed_ns = monotonic_ns() - begin_ns_;
     // A fifo or /dev/stdout would get one document after the other: it gets the last one only.
     if (!options_.json_path.empty() && result::can_replace(options_.json_path)) write_document();
   }
@@ -350,7 +353,7 @@ class Conductor : public engine::Observer {
     if (classic() && plan_->repeats == 1) return;
     std::string line =
         "run " + std::to_string(run_index_ + 1) + "/" + std::to_string(plan_->repeats);
-    const auto elapsed = static_cast<double>(clock_ns(CLOCK_MONOTONIC) - begin_ns_);
+    const auto elapsed = static_cast<double>(monotonic_ns() - begin_ns_);
     line += ", " + whole_seconds(std::floor(elapsed / 1e9)) + " elapsed";
     const double total = static_cast<double>(plan_->repeats) *
                          static_cast<double>(plan_->runtime_ns + plan_->warmup_ns);
@@ -361,11 +364,6 @@ class Conductor : public engine::Observer {
     console_.progress(line);
   }
 
- public:
-  /// A thread hangs in the kernel: the process must end without waiting for it.
-  bool stuck() const { return stuck_; }
-
- private:
   const plan::Options& options_;
   Console& console_;
   const std::int64_t begin_ns_;

@@ -18,34 +18,25 @@ std::uint64_t grown(std::uint64_t now, std::uint64_t before) { return now - std:
 
 }  // namespace
 
-void Session::add_published(const Published& published, Counts& sum) {
-  sum.ios += published.ios.load(std::memory_order_relaxed);
-  sum.completions += published.completions.load(std::memory_order_relaxed);
-  sum.submit_calls += published.submit_calls.load(std::memory_order_relaxed);
-  sum.submitted += published.submitted.load(std::memory_order_relaxed);
-  sum.bad += published.bad.load(std::memory_order_relaxed);
+/// What the threads have published. After a thread's window that is its result; of one that is
+/// stuck it is all there is.
+Session::Counts Session::counts() const {
+  Counts sum;
+  for (const auto& member : members_) {
+    const Published& published = member.state->worker.published();
+    sum.ios += published.ios.load(std::memory_order_relaxed);
+    sum.completions += published.completions.load(std::memory_order_relaxed);
+    sum.submit_calls += published.submit_calls.load(std::memory_order_relaxed);
+    sum.submitted += published.submitted.load(std::memory_order_relaxed);
+    sum.bad += published.bad.load(std::memory_order_relaxed);
+  }
+  return sum;
 }
 
 /// An interval from the last sample to now, of its own measured length.
 void Session::sample(std::int64_t now_ns, bool final) {
   if (last_sample_ns_ == 0) last_sample_ns_ = begin_of_window();
-  Counts now = counts();
-  if (final) {
-    now = {};
-    for (const auto& member : members_) {
-      const Published& published = member.state->worker.published();
-      if (!published.returned.load(std::memory_order_acquire)) {  // stuck: what it had told
-        add_published(published, now);
-        continue;
-      }
-      const Tally& tally = member.state->worker.result();
-      now.ios += tally.ios;
-      now.completions += tally.completions;
-      now.submit_calls += tally.submit_calls;
-      now.submitted += tally.submitted;
-      now.bad += tally.errors + tally.short_reads;
-    }
-  }
+  const Counts now = counts();
   const Interval interval{.elapsed_ns = std::max<std::int64_t>(now_ns - last_sample_ns_, 0),
                           .ios = grown(now.ios, last_counts_.ios),
                           .submit_calls = grown(now.submit_calls, last_counts_.submit_calls),

@@ -137,12 +137,6 @@ void Session::start(Phase phase) {
   }
 }
 
-Session::Counts Session::counts() const {
-  Counts sum;
-  for (const auto& member : members_) add_published(member.state->worker.published(), sum);
-  return sum;
-}
-
 /// The first thread's begin; while none has begun, the moment the window was declared open.
 std::int64_t Session::begin_of_window() const {
   std::int64_t begin_ns = INT64_MAX;

@@ -53,7 +53,6 @@ class Session {
   void call_off();
   void command(Phase phase);
   Counts counts() const;
-  static void add_published(const Published& published, Counts& sum);
   std::int64_t begin_of_window() const;
 
   const plan::RunPlan& plan_;

@@ -48,11 +48,14 @@ void Worker::close_window(const Tally& tally, std::uint64_t now) noexcept {
   getrusage(RUSAGE_THREAD, &window_.end_usage);
   if (opened_) {
     result_ = tally;
+    publish(result_);
   } else {  // stopped before the window opened: nothing was measured
     window_.begin_ns = window_.end_ns;
     window_.begin_ticks = window_.end_ticks;
     window_.begin_usage = window_.end_usage;
     warmup_errors_ = tally.errors + tally.short_reads;
+    publish(result_);
+    published_.bad.store(0, std::memory_order_relaxed);
     errors_by_errno_.fill(0);
     first_error_.reset();
     first_short_read_.reset();

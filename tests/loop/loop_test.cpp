@@ -13,6 +13,10 @@ void expect_accounted(LoopRun& run) {
   const std::uint64_t retried_calls = run.ring.refusals;
   EXPECT_EQ(tally.ios + tally.errors + tally.short_reads + tally.retries - retried_calls,
             tally.completions);
+  // The session reads intervals from what is published: it must end as the result.
+  EXPECT_EQ(run.worker.published().ios.load(), tally.ios);
+  EXPECT_EQ(run.worker.published().submitted.load(), tally.submitted);
+  EXPECT_EQ(run.worker.published().bad.load(), tally.errors + tally.short_reads);
   const ErrorTally errors = run.worker.errors();
   std::uint64_t by_errno = 0;
   for (const auto& [number, count] : errors.by_errno) by_errno += count;
@@ -178,6 +182,7 @@ TEST(Loop, SurvivesRefusedAndPartialCalls) {
 TEST(Loop, AFatalCallEndsTheRunWithItsNumber) {
   LoopRun run({.depth = 8, .complete_inline = true, .fatal_after_calls = 100}, 4, 4);
   run.run();
+  expect_accounted(run);
   EXPECT_EQ(run.worker.fatal_errno(), EBADF);
   EXPECT_EQ(run.worker.result().ios, 99U * 4);
 }
@@ -205,6 +210,7 @@ TEST(Loop, StopBeforeTheWindowMeasuresNothing) {
   LoopRun run({.depth = 8, .stop_after_calls = 50, .measure_after_calls = 1000}, 8, 8);
   run.run();
   EXPECT_EQ(run.worker.result().ios, 0U);
+  EXPECT_EQ(run.worker.published().ios.load(), 0U);
   EXPECT_EQ(run.worker.window().begin_ns, run.worker.window().end_ns);
 }
 
