@@ -8,6 +8,7 @@ import contextlib
 import os
 import pathlib
 import platform
+import platform
 import re
 import shutil
 import tempfile
@@ -38,6 +39,7 @@ def excused():
         "zram": not root or not os.path.exists("/sys/class/zram-control/hot_add"),
         "fuse": not root or not os.path.exists("/dev/fuse"),
         "tmpfs": not root,
+        "x86_64": platform.machine() != "x86_64",
         "strace": shutil.which("strace") is None,
         "io_uring": not io_uring_allowed(),
         "x86_64": platform.machine() != "x86_64",

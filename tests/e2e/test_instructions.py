@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from helpers import ROOT, find_binary
+from helpers import find_binary
 
 pytestmark = [pytest.mark.speed,
               pytest.mark.skipif(platform.machine() != "x86_64", reason="[x86_64] steps x86-64")]
@@ -38,8 +38,6 @@ def per_io(start, *words):
     return float(found[1])
 
 
-@pytest.mark.skipif(not TOOL.exists() and not (ROOT / "build/dev").exists(),
-                    reason="[tool] the stepping tool is not built")
 @pytest.mark.parametrize("words, limit", [
     (["-N1"], 35),
     (["-N1", "-t1"], 70),
