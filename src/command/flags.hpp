@@ -9,6 +9,9 @@
 
 namespace uringbench::command {
 
+/// The verbs that a flag belongs to, as bits.
+enum Verbs : unsigned { kMeasuring = 1, kShow = 2, kDoctor = 4, kEveryVerb = 7 };
+
 struct Flag {
   char letter = 0;           ///< 0: long form only
   std::string name;          ///< without dashes
@@ -18,6 +21,10 @@ struct Flag {
   std::string help;
   /// Parses and stores; throws UserError naming the flag. Takes "" for flags without a value.
   std::function<void(plan::Options&, const std::string&)> set;
+  std::vector<std::string> choices =
+      {};                       ///< all possible values, where there are few; for completion
+  bool value_optional = false;  ///< "--sqpoll" means "--sqpoll=1"; never takes the next word
+  unsigned verbs = kMeasuring;
 };
 
 const std::vector<Flag>& flag_table();

@@ -28,6 +28,12 @@ struct Granted {
   std::uint32_t registered_regions = 0;
   std::string opcode;         ///< "READ_FIXED", "NOP", "preadv2"
   std::string latency_clock;  ///< "tsc", "monotonic", empty when not timed
+  bool sqpoll = false;
+  /// "on" | "off-verified" | "accepted-but-not-off"; empty for engines without a ring.
+  std::string sqthread_stats;
+  /// What the ring is restricted to, by name: "READ_FIXED", "FIXED_FILE"…; empty: not restricted.
+  std::vector<std::string> restrictions;
+  std::uint64_t buffer_page_bytes = 0;  ///< of huge pages; 0: ordinary memory
 };
 
 struct ErrorTally {
@@ -58,8 +64,17 @@ struct ThreadMeasurement {
   std::int64_t elapsed_ns = 0;
   std::uint64_t ios = 0;
   std::vector<std::uint32_t> targets;
+  int node = -1;  ///< NUMA node it was placed on; -1: not placed
   std::int64_t user_ns = 0, system_ns = 0;
   bool stuck = false;  ///< never came back from the kernel; figures are its last published ones
+};
+
+/// A kernel thread of SQPOLL over the measured window. Absent: the kernel did not say.
+struct Poller {
+  std::int64_t thread_id = 0;
+  std::optional<int> cpu;                         ///< where it was at the end
+  std::optional<std::int64_t> total_us, work_us;  ///< by fdinfo: CPU time, and of that with work
+  std::optional<std::int64_t> cpu_ns;             ///< by its CPU clock
 };
 
 /// One run. Counts are of the measured window: begin and end are per thread, each at a reap.
@@ -76,7 +91,7 @@ struct Measurement {
   bool stalled = false;
   bool interrupted = false;
   std::optional<int> fatal_errno;  ///< io_uring_enter itself refused; the run ended there
-  std::uint64_t submit_calls = 0;  ///< system calls that could submit
+  std::uint64_t submit_calls = 0;  ///< system calls of the loop
   std::uint64_t submitted = 0;     ///< requests the kernel took
   std::uint64_t completions = 0;   ///< good, bad, short and retried
   std::optional<double> inflight_mean;
@@ -89,6 +104,9 @@ struct Measurement {
   std::int64_t user_ns = 0, system_ns = 0;       ///< of the whole process, kernel workers included
   std::int64_t voluntary_switches = 0, involuntary_switches = 0;
   std::vector<ThreadMeasurement> threads;
+  std::vector<Poller> pollers;  ///< SQPOLL: one per kernel thread
+  std::uint64_t wakeups = 0;    ///< SQPOLL: calls that had to wake it
+  bool poller_left = false;     ///< a thread of SQPOLL was still there after the rings were closed
 
   double iops() const {
     return elapsed_ns > 0 ? static_cast<double>(ios) * 1e9 / static_cast<double>(elapsed_ns) : 0;
@@ -112,6 +130,42 @@ class Observer {
 /// Throws SystemError or UserError when it cannot begin; once begun it always returns.
 Measurement measure(const plan::RunPlan& plan, const std::vector<machine::OpenTarget>& targets,
                     std::uint32_t run_index, bool last, Observer& observer);
+
+/// What can be known of the stats-off set-up flag on this kernel.
+struct StatsOffEvidence {
+  unsigned bit = 19;
+  int setup_error = 0;             ///< of a ring with the bit: 0 or a positive errno
+  bool control_has_lines = false;  ///< fdinfo of a ring without it shows SqTotalTime, SqWorkTime
+  bool flagged_has_lines = false;  ///< fdinfo of the ring with it does
+  bool fdinfo_readable = true;     ///< of both
+  /// Known set-up flags by IORING_REGISTER_QUERY (Linux 6.18); absent where it cannot be asked.
+  std::optional<std::uint64_t> known_setup_flags;
+};
+enum class SqthreadStats { off_verified, accepted_but_not_off, refused };
+struct StatsOffVerdict {
+  SqthreadStats state = SqthreadStats::refused;
+  std::string explanation;  ///< a sentence, for a finding or a refusal
+  std::string hint;
+};
+/// Pure. Acceptance proves nothing: kernels gave the bit another meaning.
+StatsOffVerdict decide_sqthread_stats(const StatsOffEvidence& evidence);
+/// Makes the two rings, looks at them and lets them go. Throws SystemError when not even the ring
+/// without the flag can be had.
+StatsOffEvidence probe_sqthread_stats(unsigned bit);
+
+/// What this kernel's io_uring can do, asked without measuring anything.
+struct KernelAbilities {
+  int setup_error = 0;  ///< of the plainest ring: 0 or a positive errno; then the rest is empty
+  struct Flag {
+    std::string name;
+    bool accepted = false;
+  };
+  std::vector<Flag> setup_flags;  ///< each tried in a combination that is valid where it is known
+  std::vector<Flag> opcodes;      ///< those this program uses
+  std::vector<std::string> features;
+  std::optional<std::uint64_t> known_setup_flags;  ///< by IORING_REGISTER_QUERY
+};
+KernelAbilities probe_kernel();
 
 /// Ticks per second of the latency clock, measured over `nanoseconds`; for checking -T.
 double calibrate_tick_rate(std::int64_t nanoseconds);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -39,8 +40,8 @@ struct Root {
   std::string operator()(const std::string& path) const { return prefix + path; }
 };
 
-enum class TargetKind { file, block, none };
-const char* kind_name(TargetKind kind) noexcept;  ///< "file", "block", "none"
+enum class TargetKind { file, block, nvme_generic, none };
+const char* kind_name(TargetKind kind) noexcept;  ///< "file", "block", "nvme-generic", "none"
 
 /// Facts of the whole-disk device that serves a target. Absent members could not be found out.
 struct DeviceFacts {
@@ -76,6 +77,7 @@ struct TargetFacts {
   bool busy = false;                      ///< block devices held by somebody (holders, swap)
   std::optional<bool> can_poll;
   std::string cannot_poll_reason, cannot_poll_hint;
+  std::uint32_t namespace_id = 0;  ///< nvme-generic only; logical_block_bytes is its LBA then
 };
 
 /// An open target: O_RDONLY, always; O_DIRECT when asked; O_NOATIME where permitted.
@@ -89,6 +91,21 @@ struct OpenTarget {
 /// /dev/nvme0 names /dev/nvme0n1, /dev/ng0n1 names passthrough), empty, no permission, O_DIRECT
 /// refused by the filesystem (hint -O0). Never blocks on a fifo.
 OpenTarget open_target(const std::string& path, bool direct, const Root& root = {});
+
+/// The same for NVMe passthrough: /dev/ngXnY, opened without O_DIRECT, its size and LBA asked from
+/// the drive. Throws for anything else (a block device names its generic device), and for formats
+/// with metadata.
+OpenTarget open_generic(const std::string& path, const Root& root = {});
+
+/// Of NVMe's Identify Namespace data (4096 bytes, NVM command set): size and format in use.
+struct NamespaceShape {
+  std::uint64_t lba_count = 0;
+  std::uint32_t lba_bytes = 0;
+  std::uint32_t metadata_bytes = 0;
+};
+/// Pure. Throws UserError(cannot), naming `path`, when the data make no sense.
+NamespaceShape parse_identify_namespace(const std::vector<std::uint8_t>& data,
+                                        const std::string& path);
 
 /// Another descriptor of the same target, for another thread (opened through /proc/self/fd so that
 /// deleted files work too; falls back to the same open file description when /proc is missing).
@@ -107,8 +124,60 @@ TargetFacts foresee_scratch(const plan::Scratch& scratch, const Root& root = {})
 /// What the plan must know of a target.
 plan::TargetShape shape_of(const TargetFacts& facts, bool direct);
 
-/// Raises the soft limits of open files and locked memory to the hard ones, then reads them.
+/// Raises the soft limits of open files and locked memory to the hard ones, then reads them, with
+/// CPU topology and huge pages.
 plan::Limits read_limits(const Root& root = {});
+/// Facts of the file that -H names. Throws UserError(cannot) when it is missing, a folder, or not
+/// on hugetlbfs: buffers are written to, so no other file will do.
+plan::Limits::HugeFile read_huge_file(const std::string& path, const Root& root = {});
+
+/// What a ring's /proc/self/fdinfo/<fd> says of its SQPOLL thread. Absent lines are absent.
+struct RingFdinfo {
+  std::optional<std::int64_t> thread_id;  ///< "SqThread"; absent also for -1
+  std::optional<int> cpu;
+  std::optional<std::int64_t> total_us, work_us;
+};
+RingFdinfo parse_ring_fdinfo(const std::string& text);
+/// Absent when it cannot be read. The kernel leaves lines out while the ring is busy: tries a few
+/// times until there is a thread.
+std::optional<RingFdinfo> read_ring_fdinfo(int ring_fd);
+
+/// Queue attributes of whole disks, changed for as long as this object lives.
+///
+/// A guardian process is forked before anything is changed. It restores what this process did not
+/// when that ends, however it ends. Make it before any thread is started.
+class QueueSettings {
+ public:
+  struct Change {
+    std::string disk, key, before, after;  ///< `after` as read back
+  };
+  /// Is every attribute there, and may this process write it? Touches nothing. Throws UserError
+  /// with one Problem per thing that is wrong: unknown attribute (names near ones), read-only,
+  /// no permission (needs root).
+  static void check(const std::vector<std::string>& disks,
+                    const std::vector<plan::QueueSetting>& settings, const Root& root = {});
+  /// Checks, sets and reads back. Throws UserError when the kernel refuses a value or answers with
+  /// another one; what was changed until then is restored.
+  QueueSettings(const std::vector<std::string>& disks,
+                const std::vector<plan::QueueSetting>& settings, const Root& root = {});
+  QueueSettings(const QueueSettings&) = delete;
+  QueueSettings& operator=(const QueueSettings&) = delete;
+  ~QueueSettings();  ///< restores what is not restored yet
+
+  const std::vector<Change>& changes() const noexcept { return changes_; }
+  /// Restores, last change first, and dismisses the guardian. Returns what could not be restored,
+  /// empty when all is as it was. The second call does nothing.
+  std::vector<base::Problem> restore();
+
+ private:
+  struct Guardian;
+  std::vector<Change> changes_;
+  Root root_;
+  std::unique_ptr<Guardian> guardian_;
+  bool restored_ = false;
+};
+/// Async-signal-safe: tells the guardian, if there is one, to restore at once.
+void restore_queues_now() noexcept;
 
 struct Identity {
   std::string kernel_release, kernel_version, kernel_cmdline, architecture, cpu_model;

@@ -67,6 +67,8 @@ const char* kind_name(TargetKind kind) noexcept {
       return "file";
     case TargetKind::block:
       return "block";
+    case TargetKind::nvme_generic:
+      return "nvme-generic";
     case TargetKind::none:
       break;
   }

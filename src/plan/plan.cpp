@@ -109,7 +109,8 @@ void settle_targets(const std::vector<TargetShape>& targets, RunPlan& plan) {
   for (const TargetShape& target : targets) {
     const std::uint64_t blocks = target.size_bytes / plan.block_size_bytes;
     // A no-op does not care where it does not read, but a range of offsets is never empty.
-    plan.targets.push_back({target.path, plan.nop ? std::max<std::uint64_t>(1, blocks) : blocks});
+    plan.targets.push_back(
+        {.path = target.path, .blocks = plan.nop ? std::max<std::uint64_t>(1, blocks) : blocks});
   }
 }
 
@@ -136,7 +137,8 @@ void settle_threads(const Options& options, RunPlan& plan) {
   const std::size_t count = into_range(options.threads, 1, kMaxThreads);
   for (std::size_t thread = 0; thread < count; thread++) {
     const int cpu = options.cpus.empty() ? -1 : options.cpus[thread % options.cpus.size()];
-    plan.threads.push_back({cpu, targets_of_thread(thread, count, plan.targets.size())});
+    plan.threads.push_back(
+        {.cpu = cpu, .targets = targets_of_thread(thread, count, plan.targets.size())});
   }
 }
 

@@ -23,13 +23,27 @@ inline constexpr std::uint64_t kMaxRegisteredRegions = 16384;
 /// What one read can return (MAX_RW_COUNT is INT_MAX rounded down to a page).
 inline constexpr std::uint64_t kMaxBlockBytes = 0x7ffff000;
 
-enum class Engine { io_uring, sync };
+enum class Engine { io_uring, sync, aio };
 enum class PolledWish { automatic, off, on };
+/// How completions that need the submitting task are run (--taskrun).
+enum class TaskRun {
+  defer,  ///< SINGLE_ISSUER + DEFER_TASKRUN
+  coop,   ///< COOP_TASKRUN
+  plain   ///< neither: by interrupting the task
+};
+enum class CpuPlace { listed, local_core, local_node };
+enum class HugePages { none, anonymous, file };
 enum class Door { classic, run };
 
 struct Scratch {
   std::uint64_t size_bytes = 0;
   std::string directory = ".";
+};
+
+/// One --queue KEY=VALUE: an attribute below /sys/block/DISK/queue.
+struct QueueSetting {
+  std::string key, value;
+  bool operator==(const QueueSetting&) const = default;
 };
 
 /// What was asked, as meant: one field per flag. The member initialisers are the defaults of the
@@ -50,8 +64,23 @@ struct Options {
   bool direct = true;
   bool nop = false;
   bool sync = false;
+  bool aio = false;
   bool random = true;
   bool vectored = false;
+  bool passthrough = false;
+  bool numa = false;           ///< -P: threads and buffers on the device's home node
+  bool restrict_ring = false;  ///< -e
+  std::string hugetlb;         ///< -H: empty: none; "anon"; else a file on hugetlbfs
+  bool sqpoll = false;
+  std::optional<std::int64_t> sqpoll_cpu;
+  std::int64_t sqpoll_idle_ms = 0;  ///< 0: the kernel's default, 1 s
+  bool sqpoll_share = false;        ///< one SQPOLL thread for all rings
+  bool no_sqthread_stats = false;
+  std::int64_t sqthread_stats_bit = 19;
+  bool force = false;  ///< run although the stats-off flag was accepted and is not in force
+  std::optional<TaskRun> taskrun;  ///< absent: the best the kernel has
+  bool hybrid_iopoll = false;
+  std::vector<QueueSetting> queue;
   bool latency = false;
   std::optional<std::uint64_t> tsc_rate_hz;  ///< -T, checked against the calibration
   std::optional<std::int64_t> runtime_ns;    ///< absent: until Ctrl-C (classic door only)
@@ -59,11 +88,14 @@ struct Options {
   std::int64_t repeats = 1;
   std::int64_t stall_timeout_ns = 10'000'000'000;
   std::optional<std::uint64_t> seed;  ///< absent: random, then recorded
-  std::vector<int> cpus;              ///< empty: not pinned
+  std::vector<int> cpus;              ///< empty: not pinned, or chosen by cpu_place
+  CpuPlace cpu_place = CpuPlace::listed;
+  bool threads_auto = false;  ///< -n auto; `threads` is then without meaning
   std::optional<Scratch> scratch;
   std::string json_path;  ///< empty: no document; "-": stdout
   std::string label;
   std::string log_level = "info";
+  std::string format = "text";  ///< of what show and doctor print
   bool allow_errors = false;
   bool dry_run = false;
   bool quiet = false;
@@ -86,25 +118,47 @@ struct TargetShape {
   /// Why not, e.g. "is not supported by this block driver (queue/io_poll is 0)".
   std::string cannot_poll_reason;
   std::string cannot_poll_hint;
+  bool is_block = false;         ///< a block device (not a file on one)
+  std::string disk;              ///< the whole disk that serves it: "nvme0n1"; empty: unknown
+  bool is_nvme_generic = false;  ///< /dev/ngXnY; then the two below hold
+  std::uint32_t namespace_id = 0;
+  std::uint32_t lba_bytes = 0;
+  int node = -1;                ///< NUMA node of the device; -1: unknown
+  std::vector<int> local_cpus;  ///< near the device; empty: unknown
 };
 
 /// What the plan must know of the machine and of this process.
 struct Limits {
   std::uint64_t page_bytes = 4096;
   std::uint64_t memory_available_bytes = UINT64_MAX;  ///< MemAvailable
-  std::uint64_t memlock_bytes = UINT64_MAX;  ///< RLIMIT_MEMLOCK (hard); UINT64_MAX: unlimited
-  bool memlock_exempt = false;               ///< CAP_IPC_LOCK
-  std::uint64_t open_files = UINT64_MAX;     ///< RLIMIT_NOFILE (hard)
-  std::vector<int> allowed_cpus;             ///< this process's affinity mask; empty: unknown
+  std::uint64_t memlock_bytes = UINT64_MAX;   ///< RLIMIT_MEMLOCK (hard); UINT64_MAX: unlimited
+  bool memlock_exempt = false;                ///< CAP_IPC_LOCK
+  std::uint64_t open_files = UINT64_MAX;      ///< RLIMIT_NOFILE (hard)
+  std::vector<int> allowed_cpus;              ///< this process's affinity mask; empty: unknown
+  std::vector<std::vector<int>> cores;        ///< SMT siblings per physical core; empty: unknown
+  std::map<int, std::vector<int>> node_cpus;  ///< by NUMA node; empty: unknown
+  std::uint64_t huge_page_bytes = 0;          ///< the default size; 0: none
+  std::uint64_t huge_pages_free = 0;          ///< of that size, neither used nor reserved
+  /// Facts of the file that -H names, where one is named.
+  struct HugeFile {
+    std::uint64_t page_bytes = 0;
+    std::uint64_t size_bytes = 0;
+    std::uint64_t pages_free = 0;  ///< of the pool this file takes its pages from
+  };
+  std::optional<HugeFile> huge_file;
+  std::uint64_t aio_requests_free = UINT64_MAX;  ///< fs.aio-max-nr less fs.aio-nr
 };
 
 struct TargetPlan {
   std::string path;
   std::uint64_t blocks = 0;  ///< whole blocks, at least 1; offsets are block * block_size_bytes
+  std::uint32_t namespace_id = 0;  ///< passthrough only
+  std::uint32_t lba_shift = 0;     ///< passthrough only: log2 of the bytes of an LBA
 };
 
 struct ThreadPlan {
-  int cpu = -1;  ///< -1: not pinned
+  int cpu = -1;   ///< -1: not pinned
+  int node = -1;  ///< NUMA node of its memory and, unless pinned, of its CPUs; -1: anywhere
   /// Indices into RunPlan::targets; never empty but for a bare NOP.
   std::vector<std::uint32_t> targets;
 };
@@ -127,8 +181,24 @@ struct RunPlan {
   bool direct = true;
   bool random = true;
   bool vectored = false;
+  bool passthrough = false;
   bool latency = false;
-  std::int64_t runtime_ns = 0;  ///< 0: until stopped
+  bool restricted = false;
+  HugePages huge_pages = HugePages::none;
+  std::string hugetlb_path;           ///< HugePages::file
+  std::uint64_t huge_page_bytes = 0;  ///< 0 without huge pages
+  bool sqpoll = false;
+  int sqpoll_cpu = -1;               ///< -1: where the kernel likes
+  std::uint32_t sqpoll_idle_ms = 0;  ///< 0: the kernel's default, 1 s
+  bool sqpoll_share = false;
+  int sqthread_stats_bit = -1;  ///< -1: stats-off was not asked for
+  bool force = false;
+  TaskRun taskrun = TaskRun::defer;
+  bool taskrun_asked = false;  ///< then nothing else will do
+  bool hybrid_iopoll = false;
+  std::vector<QueueSetting> queue;
+  std::vector<std::string> queue_disks;  ///< whose queues get them: whole disks, each once
+  std::int64_t runtime_ns = 0;           ///< 0: until stopped
   std::int64_t warmup_ns = 0;
   std::uint32_t repeats = 1;
   std::int64_t stall_timeout_ns = 0;
@@ -138,7 +208,7 @@ struct RunPlan {
   std::uint64_t slot_stride_bytes = 0;
   /// A registered region holds whole slots and never exceeds kMaxRegisteredRegionBytes.
   std::uint32_t slots_per_region = 0;
-  /// Whole pages per slot, times depth; 0 for a bare NOP.
+  /// The stride times depth, with huge pages rounded up to whole ones; 0 for a bare NOP.
   std::uint64_t buffer_bytes_per_thread = 0;
   std::vector<TargetPlan> targets;
   std::vector<ThreadPlan> threads;

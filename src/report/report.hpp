@@ -64,6 +64,15 @@ std::string latency_block(const result::Latency& latency);
 /// unless "auto" was asked. Figures over several runs come from Cell::summary and Cell::runs.
 std::string summary(const result::Document& document);
 
+/// The same figures as a Markdown table to paste into a mail or pull request, and as CSV (RFC 4180,
+/// one header line, one line per cell).
+std::string summary_markdown(const result::Document& document);
+std::string summary_csv(const result::Document& document);
+
+/// What doctor shows: one screen, at most 100 columns, every problem with the command that cures
+/// it.
+std::string checkup(const result::Checkup& checkup);
+
 /// "warning: <message>\n  hint: <hint>\n" and the like, for stderr. No colour.
 std::string finding(const result::Finding& finding);
 

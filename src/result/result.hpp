@@ -87,14 +87,17 @@ struct Device {
 struct Target {
   std::string path;
   std::optional<std::string> resolved_path;  ///< only when it differs
-  std::string kind;                          ///< file | block | none
+  std::string kind;                          ///< file | block | nvme-generic | none
   std::uint64_t size_bytes = 0;
   std::uint32_t logical_block_bytes = 0;
   std::optional<std::string> filesystem, mounted_at;
   bool sparse = false;
   std::optional<std::uint64_t> unwritten_bytes;  ///< only when sparse
   std::optional<Device> device;
-  std::map<std::string, std::string> queue;  ///< left out when empty
+  std::optional<std::uint32_t> namespace_id;  ///< nvme-generic only
+  std::map<std::string, std::string> queue;   ///< as during the runs; left out when empty
+  /// What --queue changed, with the values that were there before and are there again.
+  std::map<std::string, std::string> queue_restored;
 };
 struct Finding {
   std::string severity;  ///< info | warning
@@ -134,7 +137,24 @@ struct ThreadRun {
   std::int64_t elapsed_ns = 0;
   std::uint64_t ios = 0;
   std::vector<std::uint32_t> targets;
+  std::optional<int> node;  ///< only when placed (-P)
   std::int64_t user_ns = 0, system_ns = 0;
+};
+/// The kernel threads of SQPOLL over the measured window; figures of several are added up.
+struct Sqpoll {
+  struct Poller {
+    std::int64_t thread_id = 0;
+    std::optional<int> cpu;
+    std::optional<std::int64_t> total_us, work_us, cpu_ns;
+  };
+  std::int64_t thread_id = 0;  ///< of the first
+  std::optional<int> cpu;      ///< of the first
+  std::optional<std::int64_t> total_us, work_us;
+  std::optional<double> utilisation;  ///< work / total, 0 to 1
+  std::optional<std::int64_t> cpu_ns;
+  std::optional<double> cpu_per_io_ns;
+  std::uint64_t wakeups = 0;
+  std::vector<Poller> pollers;  ///< left out when there is only one
 };
 struct Run {
   std::uint32_t index = 0;
@@ -163,6 +183,7 @@ struct Run {
   std::vector<Interval> intervals;
   std::optional<Latency> latency;
   CpuTime cpu;
+  std::optional<Sqpoll> sqpoll;
   std::vector<ThreadRun> threads;
   std::optional<bool> steady;  ///< absent when the run was too short to tell
   bool interrupted = false;
@@ -204,6 +225,43 @@ void summarize(Cell& cell);
 /// Absent optionals are left out; NaN and infinity never appear (asserted). Strings that are not
 /// valid UTF-8 (file names, argv) are written with U+FFFD in place of what is not.
 std::string to_json(const Document& document);
+
+/// The way back. Unknown keys are ignored: adding one keeps the version. Throws UserError naming
+/// `name`: internal (exit 1) for what is no JSON, not_comparable (exit 5) for another schema, a
+/// version this program does not know, or a known key with an impossible value.
+Document from_json(const std::string& text, const std::string& name);
+/// Reads and parses. Throws SystemError(internal) when the file cannot be read.
+Document load(const std::string& path);
+
+/// What `doctor` found, as plain data: schema "uringbench.doctor", version 1.
+struct Checkup {
+  struct Ability {
+    std::string name;
+    bool works = false;
+    std::string remark;  ///< why not, or what is to be known
+  };
+  struct Problem {
+    std::string what, hint;
+  };
+  struct TargetCheck {
+    std::string path;
+    std::optional<Target> target;   ///< absent when it could not be opened
+    std::vector<Ability> modes;     ///< "direct I/O", "polled I/O (-p1)", "passthrough (-u1)"…
+    std::vector<Problem> problems;  ///< why a default run would be refused
+    std::vector<Finding> findings;
+  };
+  Tool tool;
+  Identity identity;
+  Weather weather;
+  std::vector<Ability> kernel;  ///< io_uring as such, set-up flags, opcodes: in groups below
+  std::vector<Ability> setup_flags, opcodes;
+  std::vector<std::pair<std::string, std::string>> limits;  ///< {"locked memory", "8 MiB"}
+  std::vector<Problem> problems;                            ///< of the machine
+  std::vector<Finding> findings;                            ///< of the machine
+  std::vector<TargetCheck> targets;
+  bool healthy() const;  ///< no problem anywhere: a default run would work
+};
+std::string to_json(const Checkup& checkup);
 
 /// Can a document be written here later? Throws UserError(internal) naming the path and reason: no
 /// such folder, no permission, is a directory. Leaves nothing behind; "-" always passes.

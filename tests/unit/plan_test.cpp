@@ -282,7 +282,8 @@ TEST(CellId, IsTheWholeExperimentInAFixedOrder) {
   EXPECT_EQ(cell_id(plan),
             "randread bs=4096 qd=128 submit=32 complete=32 threads=1 direct=1 polled=0 fixedbufs=1 "
             "regfiles=1 engine=io_uring regring=1 vectored=0 latency=0 targets=1 cpus=any");
-  plan.threads = {{3, {0}}, {1, {0}}, {2, {0}}};
+  plan.threads = {
+      {.cpu = 3, .targets = {0}}, {.cpu = 1, .targets = {0}}, {.cpu = 2, .targets = {0}}};
   plan.random = false;
   plan.engine = Engine::sync;
   plan.latency = true;
