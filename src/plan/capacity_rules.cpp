@@ -17,6 +17,10 @@ using base::format_bytes;
 /// Rings, standard streams, the result document, sysfs files and what libraries keep open.
 constexpr std::uint64_t kSpareDescriptors = 64;
 
+std::string count_threads(const RunPlan& plan) {
+  return fmt::format("{} thread{}", plan.threads.size(), plan.threads.size() == 1 ? "" : "s");
+}
+
 /// "128 requests of 4096 bytes", "2 threads with 128 requests of 4096 bytes each".
 std::string describe_buffers(const RunPlan& plan) {
   std::string requests = fmt::format("{} request{} of {} bytes", plan.depth,
@@ -69,15 +73,28 @@ void check_memory(const RunPlan& plan, const Limits& limits, Problems& problems)
   }
 }
 
+void check_aio_requests(const RunPlan& plan, const Limits& limits, Problems& problems) {
+  const std::uint64_t needed = plan.threads.size() * std::uint64_t{plan.depth};
+  if (needed <= limits.aio_requests_free) return;
+  const std::uint64_t missing = needed - limits.aio_requests_free;
+  problems.push_back(
+      {ExitCode::cannot,
+       fmt::format("-a1: {} with --depth {} need {} of the kernel's AIO requests, {} are free",
+                   count_threads(plan), plan.depth, needed, limits.aio_requests_free),
+       fmt::format("use a smaller --depth, or raise the limit, as root: sysctl -w "
+                   "fs.aio-max-nr=$(($(sysctl -n fs.aio-max-nr) + {}))",
+                   missing)});
+}
+
 void check_descriptors(const RunPlan& plan, const Limits& limits, Problems& problems) {
   const std::uint64_t threads = plan.threads.size();
   const std::uint64_t needed = threads * plan.targets.size() + threads + kSpareDescriptors;
   if (needed <= limits.open_files) return;
   problems.push_back(
       {ExitCode::cannot,
-       fmt::format("too few file descriptors: {} thread{} on {} target{} need {}, the limit is {}",
-                   threads, threads == 1 ? "" : "s", plan.targets.size(),
-                   plan.targets.size() == 1 ? "" : "s", needed, limits.open_files),
+       fmt::format("too few file descriptors: {} on {} target{} need {}, the limit is {}",
+                   count_threads(plan), plan.targets.size(), plan.targets.size() == 1 ? "" : "s",
+                   needed, limits.open_files),
        fmt::format("raise the limit: ulimit -n {}, or use fewer --threads or targets", needed)});
 }
 
@@ -104,10 +121,12 @@ void check_capacity(const RunPlan& plan, const Limits& limits, Problems& problem
     check_regions(plan, plan.slot_stride_bytes, problems);
   }
   check_memory(plan, limits, problems);
+  if (plan.engine == Engine::aio) check_aio_requests(plan, limits, problems);
   check_descriptors(plan, limits, problems);
 }
 
-void check_cpus(const std::vector<int>& cpus, const Limits& limits, Problems& problems) {
+void check_cpus(const char* flag, const std::vector<int>& cpus, const Limits& limits,
+                Problems& problems) {
   if (limits.allowed_cpus.empty()) return;
   std::vector<int> forbidden;
   for (const int cpu : cpus) {
@@ -120,7 +139,7 @@ void check_cpus(const std::vector<int>& cpus, const Limits& limits, Problems& pr
   const std::string names = base::format_cpu_list(forbidden);
   problems.push_back(
       {ExitCode::cannot,
-       fmt::format("--cpus: this process may not run on CPU {}: allowed are {}", names, allowed),
+       fmt::format("{}: this process may not run on CPU {}: allowed are {}", flag, names, allowed),
        fmt::format("choose from {}, or widen the process's CPU set (taskset, cgroup cpuset)",
                    allowed)});
 }

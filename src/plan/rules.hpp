@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "plan/plan.hpp"
@@ -17,14 +18,24 @@ using Problems = std::vector<base::Problem>;
 void check_ranges(const Options& options, const Limits& limits, Problems& problems);
 /// The flags do not contradict each other, and there is something to do (usage).
 void check_combinations(const Options& options, std::size_t target_count, Problems& problems);
+/// The engine can honour the flags, and a ring can have them together (usage).
+void check_ring(const Options& options, Problems& problems);
+/// --hybrid-iopoll has something to do: the plan is polled (usage where options say otherwise,
+/// cannot where targets do).
+void check_hybrid(const RunPlan& plan, const Options& options,
+                  const std::vector<TargetShape>& targets, Problems& problems);
 /// Every target can be read in such blocks, and polled if that was demanded (cannot).
 void check_targets(const RunPlan& plan, PolledWish polled, const std::vector<TargetShape>& targets,
                    Problems& problems);
 /// Registered regions, memory, locked memory and file descriptors suffice (cannot).
 void check_capacity(const RunPlan& plan, const Limits& limits, Problems& problems);
-/// The CPUs to pin to are ones this process may use (cannot).
-void check_cpus(const std::vector<int>& cpus, const Limits& limits, Problems& problems);
+/// The CPUs to pin to are ones this process may use (cannot). Negative ones are nobody's.
+void check_cpus(const char* flag, const std::vector<int>& cpus, const Limits& limits,
+                Problems& problems);
 
+/// Two flags that make no sense together, on any machine (usage).
+void contradict(std::string_view one, std::string_view other, std::string_view reason,
+                Problems& problems);
 /// The largest block one read can fill: INT_MAX rounded down to a page, as the kernel has it.
 std::uint64_t max_block_bytes(const Limits& limits);
 std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple);

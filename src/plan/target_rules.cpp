@@ -57,7 +57,9 @@ void check_size(const RunPlan& plan, const TargetShape& target, Problems& proble
                    : fmt::format("use a larger target, or -O0 -b{}", target.size_bytes)});
 }
 
-void check_polling(const std::vector<TargetShape>& targets, Problems& problems) {
+/// `flag` demands polling; `instead` goes before the cure where that is not all there is to do.
+void check_polling(const char* flag, const std::string& instead,
+                   const std::vector<TargetShape>& targets, Problems& problems) {
   // The same reason on many devices is said once; the cure goes with the reason.
   std::map<std::string, std::pair<std::vector<std::string>, std::string>> by_reason;
   for (const TargetShape& target : targets) {
@@ -68,10 +70,24 @@ void check_polling(const std::vector<TargetShape>& targets, Problems& problems) 
   }
   for (const auto& [reason, where] : by_reason) {
     problems.push_back({ExitCode::cannot,
-                        fmt::format("{}: polled I/O (-p1) {}", name_paths(where.first),
+                        fmt::format("{}: polled I/O ({}) {}", name_paths(where.first), flag,
                                     reason.empty() ? "is not supported by this target" : reason),
-                        where.second.empty() ? "use -p0" : where.second});
+                        instead + (where.second.empty() ? "use -p0" : where.second)});
   }
+}
+
+/// Automatic polling was not tried on these, since it could not be told whether it would end.
+void check_hybrid_of_unknown(const std::vector<TargetShape>& targets, Problems& problems) {
+  std::vector<std::string> unknown;
+  for (const TargetShape& target : targets) {
+    if (!target.can_poll) unknown.push_back(target.path);
+  }
+  if (unknown.empty()) return;
+  problems.push_back({ExitCode::cannot,
+                      fmt::format("{}: whether polled I/O (--hybrid-iopoll) is supported cannot be "
+                                  "told",
+                                  name_paths(unknown)),
+                      "try it with -p1, or leave out --hybrid-iopoll"});
 }
 
 }  // namespace
@@ -86,7 +102,25 @@ void check_targets(const RunPlan& plan, PolledWish polled, const std::vector<Tar
   if (plan.nop) return;
   check_alignment(plan, targets, problems);
   for (const TargetShape& target : targets) check_size(plan, target, problems);
-  if (polled == PolledWish::on) check_polling(targets, problems);
+  if (polled == PolledWish::on) check_polling("-p1", "", targets, problems);
+}
+
+void check_hybrid(const RunPlan& plan, const Options& options,
+                  const std::vector<TargetShape>& targets, Problems& problems) {
+  // With other engines it is a contradiction by itself, and not in the plan.
+  if (!plan.hybrid_iopoll || plan.polled) return;
+  if (options.polled == PolledWish::off) {
+    contradict("--hybrid-iopoll", "-p0", "it sleeps before it polls", problems);
+  } else if (plan.nop) {
+    problems.push_back({ExitCode::usage,
+                        "--hybrid-iopoll needs -p1 with -N1: no-ops are polled on demand only",
+                        "add -p1, or leave out --hybrid-iopoll"});
+  } else if (!plan.direct) {
+    contradict("--hybrid-iopoll", "-O0", "buffered I/O cannot be polled", problems);
+  } else {
+    check_polling("--hybrid-iopoll", "leave out --hybrid-iopoll, and ", targets, problems);
+    check_hybrid_of_unknown(targets, problems);
+  }
 }
 
 }  // namespace uringbench::plan::rules

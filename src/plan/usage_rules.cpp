@@ -6,6 +6,7 @@
 #include <string>
 
 #include "plan/rules.hpp"
+#include "plan/settle.hpp"
 
 namespace uringbench::plan::rules {
 
@@ -78,16 +79,17 @@ void check_runtime(const Options& options, Problems& problems) {
 }
 
 void check_polled(const Options& options, Problems& problems) {
-  if (options.polled != PolledWish::on || options.nop) return;
-  if (options.sync) {
+  if (options.polled != PolledWish::on) return;
+  const auto refuse = [&](const char* other, const char* reason, const char* instead) {
     problems.push_back({ExitCode::usage,
-                        "-p1 and -S1 contradict each other: the sync engine waits for interrupts",
-                        "use -p0 with -S1, or leave out -S1"});
-  }
-  if (!options.direct) {
-    problems.push_back({ExitCode::usage,
-                        "-p1 and -O0 contradict each other: buffered I/O cannot be polled",
-                        "use -p0 with -O0, or -O1 for direct I/O"});
+                        fmt::format("-p1 and {} contradict each other: {}", other, reason),
+                        fmt::format("use -p0 with {}, or {}", other, instead)});
+  };
+  if (options.sync) refuse("-S1", "the sync engine waits for interrupts", "leave out -S1");
+  if (options.aio) refuse("-a1", "legacy AIO cannot be polled", "leave out -a1");
+  // Neither a no-op nor a command that is passed through comes near the page cache.
+  if (!options.direct && !options.nop && !options.passthrough) {
+    refuse("-O0", "buffered I/O cannot be polled", "-O1 for direct I/O");
   }
 }
 
@@ -99,6 +101,9 @@ void check_ranges(const Options& options, const Limits& limits, Problems& proble
   require_range("--batch-complete", options.batch_complete, 0, kMaxDepth, problems);
   require_block_size(options.block_size_bytes, max_block_bytes(limits), problems);
   require_range("--threads", options.threads, 1, kMaxThreads, problems);
+  require_range("--sqpoll-cpu", options.sqpoll_cpu.value_or(0), 0, kMaxCpu, problems);
+  require_range("--sqpoll-idle", options.sqpoll_idle_ms, 0, UINT32_MAX, problems);
+  require_range("--sqthread-stats-bit", options.sqthread_stats_bit, 0, 31, problems);
   require_range("--repeats", options.repeats, 1, kMaxRepeats, problems);
   require_duration("--runtime", options.runtime_ns.value_or(0), 0, problems);
   require_duration("--warmup", options.warmup_ns, 0, problems);
@@ -113,18 +118,13 @@ void check_ranges(const Options& options, const Limits& limits, Problems& proble
   }
   const auto negative =
       std::find_if(options.cpus.begin(), options.cpus.end(), [](int cpu) { return cpu < 0; });
-  if (negative != options.cpus.end()) require_range("--cpus", *negative, 0, 65535, problems);
+  if (negative != options.cpus.end()) require_range("--cpus", *negative, 0, kMaxCpu, problems);
 }
 
 void check_combinations(const Options& options, std::size_t target_count, Problems& problems) {
   check_something_to_do(options, target_count, problems);
   check_runtime(options, problems);
   check_polled(options, problems);
-  if (options.nop && options.sync) {
-    problems.push_back({ExitCode::usage,
-                        "-N1 and -S1 contradict each other: only io_uring has a no-op request",
-                        "leave out -N1 or -S1"});
-  }
 }
 
 }  // namespace uringbench::plan::rules

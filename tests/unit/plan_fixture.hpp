@@ -23,14 +23,29 @@ inline TargetShape file_of(std::uint64_t size_bytes, std::string path = "f1") {
 
 inline TargetShape nvme(std::string path = "/dev/nvme0n1") {
   TargetShape shape = file_of(1024 * kMiB, std::move(path));
+  shape.is_block = true;
+  shape.disk = "nvme0n1";
   shape.can_poll = true;
   shape.cannot_poll_reason.clear();
   shape.cannot_poll_hint.clear();
   return shape;
 }
 
+/// /dev/ngXnY of the same drive.
+inline TargetShape generic(std::string path = "/dev/ng0n1", std::uint32_t lba_bytes = 512) {
+  TargetShape shape = nvme(std::move(path));
+  shape.is_block = false;
+  shape.alignment_bytes = lba_bytes;
+  shape.is_nvme_generic = true;
+  shape.namespace_id = 1;
+  shape.lba_bytes = lba_bytes;
+  return shape;
+}
+
 inline TargetShape zram() {
   TargetShape shape = file_of(1024 * kMiB, "/dev/zram0");
+  shape.is_block = true;
+  shape.disk = "zram0";
   shape.alignment_bytes = 4096;
   shape.cannot_poll_reason = "is not supported by this block driver (queue/io_poll is 0)";
   shape.cannot_poll_hint = "use -p0; for NVMe, boot with nvme.poll_queues=N";
