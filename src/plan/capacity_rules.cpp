@@ -51,7 +51,8 @@ void check_memory(const RunPlan& plan, const Limits& limits, Problems& problems)
   // Memory is had, and locked, by whole pages.
   const std::uint64_t needed =
       round_up(plan.buffer_bytes_per_thread, limits.page_bytes) * plan.threads.size();
-  if (needed > limits.memory_available_bytes) {
+  // Huge pages come from a pool of their own, which is not part of what is available.
+  if (plan.huge_pages == HugePages::none && needed > limits.memory_available_bytes) {
     problems.push_back(
         {ExitCode::cannot,
          fmt::format("not enough memory: the buffers of {} need {} bytes ({}), {} bytes ({}) are "
@@ -70,6 +71,51 @@ void check_memory(const RunPlan& plan, const Limits& limits, Problems& problems)
          fmt::format("use -B0, or raise the limit: ulimit -l {} (KiB; as root, or through "
                      "limits.conf)",
                      round_up(needed, 1024) / 1024)});
+  }
+}
+
+void check_huge_pool(const RunPlan& plan, const Limits& limits, Problems& problems) {
+  const std::uint64_t needed =
+      plan.buffer_bytes_per_thread / plan.huge_page_bytes * plan.threads.size();
+  if (needed <= limits.huge_pages_free) return;
+  problems.push_back(
+      {ExitCode::cannot,
+       fmt::format("-H anon: the buffers of {} need {} huge page{} of {}, {} {} free",
+                   describe_buffers(plan), needed, needed == 1 ? "" : "s",
+                   format_bytes(plan.huge_page_bytes), limits.huge_pages_free,
+                   limits.huge_pages_free == 1 ? "is" : "are"),
+       fmt::format("make {} more, as root: sysctl -w vm.nr_hugepages=$(($(sysctl -n "
+                   "vm.nr_hugepages) + {})), or use a smaller --depth, --block-size or --threads",
+                   needed - limits.huge_pages_free, needed - limits.huge_pages_free)});
+}
+
+void check_huge_file(const RunPlan& plan, const Limits& limits, Problems& problems) {
+  // How many pages of the file exist already is not known, so a pool that is short of free ones
+  // proves nothing: mapping the file will tell.
+  const std::uint64_t needed = plan.buffer_bytes_per_thread * plan.threads.size();
+  const std::uint64_t has = limits.huge_file ? limits.huge_file->size_bytes : 0;
+  if (needed <= has) return;
+  problems.push_back(
+      {ExitCode::cannot,
+       fmt::format("-H {}: the buffers of {} need {} bytes ({}), the file has {} bytes ({})",
+                   plan.hugetlb_path, describe_buffers(plan), needed, format_bytes(needed), has,
+                   format_bytes(has)),
+       fmt::format("truncate -s {} {}, or use a smaller --depth, --block-size or --threads", needed,
+                   plan.hugetlb_path)});
+}
+
+void check_huge_pages(const RunPlan& plan, const Limits& limits, Problems& problems) {
+  const bool anonymous = plan.huge_pages == HugePages::anonymous;
+  if (plan.huge_page_bytes == 0) {
+    problems.push_back({ExitCode::cannot,
+                        anonymous ? "-H anon: this kernel has no huge pages"
+                                  : fmt::format("-H {}: the size of its huge pages is not known",
+                                                plan.hugetlb_path),
+                        "leave out -H"});
+  } else if (anonymous) {
+    check_huge_pool(plan, limits, problems);
+  } else {
+    check_huge_file(plan, limits, problems);
   }
 }
 
@@ -121,6 +167,7 @@ void check_capacity(const RunPlan& plan, const Limits& limits, Problems& problem
     check_regions(plan, plan.slot_stride_bytes, problems);
   }
   check_memory(plan, limits, problems);
+  if (plan.huge_pages != HugePages::none) check_huge_pages(plan, limits, problems);
   if (plan.engine == Engine::aio) check_aio_requests(plan, limits, problems);
   check_descriptors(plan, limits, problems);
 }

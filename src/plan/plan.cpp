@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <utility>
 
@@ -13,21 +14,26 @@ namespace uringbench::plan {
 
 namespace {
 
-void settle_buffers(RunPlan& plan) {
-  const std::uint64_t bytes = rules::slot_bytes(plan.block_size_bytes, plan.direct);
-  plan.slot_stride_bytes = bytes;
-  const std::uint64_t fitting = std::max<std::uint64_t>(1, kMaxRegisteredRegionBytes / bytes);
-  plan.slots_per_region = static_cast<std::uint32_t>(std::min<std::uint64_t>(plan.depth, fitting));
-  const bool bare_nop = plan.nop && !plan.nop_with_file;
-  plan.buffer_bytes_per_thread = bare_nop ? 0 : plan.depth * bytes;
+/// Passthrough has no page cache to go through or around.
+void settle_access(const Options& options, RunPlan& plan) {
+  plan.passthrough = options.passthrough;
+  plan.direct = options.direct || options.passthrough;
+  if (options.direct || !options.passthrough) return;
+  plan.notes.push_back("--direct 0 has no effect with -u1: passthrough has no page cache");
 }
 
 void settle_targets(const std::vector<TargetShape>& targets, bool nop, RunPlan& plan) {
-  for (const TargetShape& target : targets) {
-    const std::uint64_t blocks = target.size_bytes / plan.block_size_bytes;
+  for (const TargetShape& shape : targets) {
+    const std::uint64_t blocks = shape.size_bytes / plan.block_size_bytes;
+    TargetPlan target;
+    target.path = shape.path;
     // A no-op does not care where it does not read, but a range of offsets is never empty.
-    plan.targets.push_back(
-        {.path = target.path, .blocks = nop ? std::max<std::uint64_t>(1, blocks) : blocks});
+    target.blocks = nop ? std::max<std::uint64_t>(1, blocks) : blocks;
+    if (plan.passthrough && shape.lba_bytes > 0) {
+      target.namespace_id = shape.namespace_id;
+      target.lba_shift = static_cast<std::uint32_t>(std::countr_zero(shape.lba_bytes));
+    }
+    plan.targets.push_back(std::move(target));
   }
 }
 
@@ -65,7 +71,7 @@ RunPlan settle(const Options& options, const std::vector<TargetShape>& targets,
   RunPlan plan;
   plan.block_size_bytes =
       std::clamp<std::uint64_t>(options.block_size_bytes, 1, rules::max_block_bytes(limits));
-  plan.direct = options.direct;
+  settle_access(options, plan);
   plan.random = options.random;
   plan.latency = options.latency;
   plan.runtime_ns = options.runtime_ns.value_or(0);
@@ -76,7 +82,8 @@ RunPlan settle(const Options& options, const std::vector<TargetShape>& targets,
   settle_targets(targets, options.nop, plan);
   settle_threads(options, plan);
   settle_engine(options, targets, plan);
-  settle_buffers(plan);
+  settle_memory(options, limits, plan);
+  settle_queue(options, targets, plan);
   return plan;
 }
 
@@ -96,6 +103,7 @@ RunPlan make_plan(const Options& options, const std::vector<TargetShape>& target
     rules::check_targets(plan, options.polled, targets, problems);
     rules::check_capacity(plan, limits, problems);
   }
+  rules::check_queue(plan, targets, problems);
   rules::check_cpus("--cpus", options.cpus, limits, problems);
   if (plan.sqpoll) rules::check_cpus("--sqpoll-cpu", {plan.sqpoll_cpu}, limits, problems);
   if (!problems.empty()) throw base::UserError(std::move(problems));

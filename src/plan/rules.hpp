@@ -27,7 +27,14 @@ void check_hybrid(const RunPlan& plan, const Options& options,
 /// Every target can be read in such blocks, and polled if that was demanded (cannot).
 void check_targets(const RunPlan& plan, PolledWish polled, const std::vector<TargetShape>& targets,
                    Problems& problems);
-/// Registered regions, memory, locked memory and file descriptors suffice (cannot).
+/// NVMe generic devices are read by passthrough, and nothing else is (cannot).
+void check_kind(const RunPlan& plan, const std::vector<TargetShape>& targets, Problems& problems);
+/// Passthrough reads whole LBAs, no more than one command can have (cannot).
+void check_lbas(const RunPlan& plan, const std::vector<TargetShape>& targets, Problems& problems);
+/// An attribute has one value (usage), and there is a disk that has it (cannot).
+void check_queue(const RunPlan& plan, const std::vector<TargetShape>& targets, Problems& problems);
+/// Registered regions, memory of either kind, locked memory, file descriptors and the kernel's AIO
+/// requests suffice (cannot).
 void check_capacity(const RunPlan& plan, const Limits& limits, Problems& problems);
 /// The CPUs to pin to are ones this process may use (cannot). Negative ones are nobody's.
 void check_cpus(const char* flag, const std::vector<int>& cpus, const Limits& limits,
@@ -36,6 +43,8 @@ void check_cpus(const char* flag, const std::vector<int>& cpus, const Limits& li
 /// Two flags that make no sense together, on any machine (usage).
 void contradict(std::string_view one, std::string_view other, std::string_view reason,
                 Problems& problems);
+/// "a", "a and b", "a, b and 17 more": twenty devices of one kind have one problem, not twenty.
+std::string name_paths(const std::vector<std::string>& paths);
 /// The largest block one read can fill: INT_MAX rounded down to a page, as the kernel has it.
 std::uint64_t max_block_bytes(const Limits& limits);
 std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple);

@@ -22,5 +22,8 @@ inline std::uint32_t into_range(std::int64_t value, std::int64_t least, std::int
 /// The engine, its depth and batches, what it registers, and how its rings are set up. Needs the
 /// plan's threads.
 void settle_engine(const Options& options, const std::vector<TargetShape>& targets, RunPlan& plan);
+/// Buffers and huge pages. Needs the engine.
+void settle_memory(const Options& options, const Limits& limits, RunPlan& plan);
+void settle_queue(const Options& options, const std::vector<TargetShape>& targets, RunPlan& plan);
 
 }  // namespace uringbench::plan

@@ -13,14 +13,6 @@ namespace {
 
 using base::ExitCode;
 
-/// Twenty devices of one kind have one problem, not twenty.
-std::string name_paths(const std::vector<std::string>& paths) {
-  if (paths.size() == 1) return paths[0];
-  if (paths.size() == 2) return paths[0] + " and " + paths[1];
-  if (paths.size() == 3) return fmt::format("{}, {} and {}", paths[0], paths[1], paths[2]);
-  return fmt::format("{}, {} and {} more", paths[0], paths[1], paths.size() - 2);
-}
-
 void check_alignment(const RunPlan& plan, const std::vector<TargetShape>& targets,
                      Problems& problems) {
   if (!plan.direct) return;
@@ -54,7 +46,8 @@ void check_size(const RunPlan& plan, const TargetShape& target, Problems& proble
        fmt::format("{}: is smaller than one block: it has {} bytes, --block-size is {}",
                    target.path, target.size_bytes, plan.block_size_bytes),
        largest > 0 ? fmt::format("use -b{} or less, or a larger target", base::format_size(largest))
-                   : fmt::format("use a larger target, or -O0 -b{}", target.size_bytes)});
+       : plan.passthrough ? "use a larger target"
+                          : fmt::format("use a larger target, or -O0 -b{}", target.size_bytes)});
 }
 
 /// `flag` demands polling; `instead` goes before the cure where that is not all there is to do.
@@ -92,6 +85,13 @@ void check_hybrid_of_unknown(const std::vector<TargetShape>& targets, Problems& 
 
 }  // namespace
 
+std::string name_paths(const std::vector<std::string>& paths) {
+  if (paths.size() == 1) return paths[0];
+  if (paths.size() == 2) return paths[0] + " and " + paths[1];
+  if (paths.size() == 3) return fmt::format("{}, {} and {}", paths[0], paths[1], paths[2]);
+  return fmt::format("{}, {} and {} more", paths[0], paths[1], paths.size() - 2);
+}
+
 std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
@@ -100,7 +100,12 @@ void check_targets(const RunPlan& plan, PolledWish polled, const std::vector<Tar
                    Problems& problems) {
   // A no-op looks the file up and reads nothing of it.
   if (plan.nop) return;
-  check_alignment(plan, targets, problems);
+  check_kind(plan, targets, problems);
+  if (plan.passthrough) {
+    check_lbas(plan, targets, problems);
+  } else {
+    check_alignment(plan, targets, problems);
+  }
   for (const TargetShape& target : targets) check_size(plan, target, problems);
   if (polled == PolledWish::on) check_polling("-p1", "", targets, problems);
 }
