@@ -1,12 +1,11 @@
 #include "plan/plan.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <string>
 #include <utility>
 
+#include "plan/placement.hpp"
 #include "plan/rules.hpp"
 #include "plan/settle.hpp"
 
@@ -56,19 +55,20 @@ std::vector<std::uint32_t> targets_of_thread(std::size_t thread, std::size_t thr
   return indices;
 }
 
-void settle_threads(const Options& options, RunPlan& plan) {
-  const std::size_t count = into_range(options.threads, 1, kMaxThreads);
-  for (std::size_t thread = 0; thread < count; thread++) {
-    const int cpu = options.cpus.empty() ? -1 : options.cpus[thread % options.cpus.size()];
+void settle_threads(const Placement& placement, RunPlan& plan) {
+  const std::vector<int>& cpus = placement.cpus;
+  for (std::size_t thread = 0; thread < placement.threads; thread++) {
     plan.threads.push_back(
-        {.cpu = cpu, .targets = targets_of_thread(thread, count, plan.targets.size())});
+        {.cpu = cpus.empty() ? -1 : cpus[thread % cpus.size()],
+         .targets = targets_of_thread(thread, placement.threads, plan.targets.size())});
   }
 }
 
 /// The plan as far as it can be made; whether it may be carried out is for the rules to say.
 RunPlan settle(const Options& options, const std::vector<TargetShape>& targets,
-               const Limits& limits, std::uint64_t seed) {
+               const Limits& limits, const Placement& placement, std::uint64_t seed) {
   RunPlan plan;
+  plan.notes = placement.notes;
   plan.block_size_bytes =
       std::clamp<std::uint64_t>(options.block_size_bytes, 1, rules::max_block_bytes(limits));
   settle_access(options, plan);
@@ -80,7 +80,8 @@ RunPlan settle(const Options& options, const std::vector<TargetShape>& targets,
   plan.stall_timeout_ns = options.stall_timeout_ns;
   plan.seed = options.seed.value_or(seed);
   settle_targets(targets, options.nop, plan);
-  settle_threads(options, plan);
+  settle_threads(placement, plan);
+  settle_nodes(options, targets, plan);
   settle_engine(options, targets, plan);
   settle_memory(options, limits, plan);
   settle_queue(options, targets, plan);
@@ -96,7 +97,8 @@ RunPlan make_plan(const Options& options, const std::vector<TargetShape>& target
   const bool in_range = problems.empty();
   rules::check_combinations(options, targets.size(), problems);
   rules::check_ring(options, problems);
-  RunPlan plan = settle(options, targets, limits, seed);
+  const Placement placement = place(options, targets, limits, problems);
+  RunPlan plan = settle(options, targets, limits, placement, seed);
   rules::check_hybrid(plan, options, targets, problems);
   // Sizes computed from values that nobody gave would only mislead.
   if (in_range) {
@@ -104,26 +106,11 @@ RunPlan make_plan(const Options& options, const std::vector<TargetShape>& target
     rules::check_capacity(plan, limits, problems);
   }
   rules::check_queue(plan, targets, problems);
-  rules::check_cpus("--cpus", options.cpus, limits, problems);
+  rules::check_cpus("--cpus", placement.cpus, limits, problems);
+  rules::check_nodes(plan, limits, problems);
   if (plan.sqpoll) rules::check_cpus("--sqpoll-cpu", {plan.sqpoll_cpu}, limits, problems);
   if (!problems.empty()) throw base::UserError(std::move(problems));
   return plan;
-}
-
-std::string cell_id(const RunPlan& plan) {
-  const char* workload = plan.nop ? "nop" : plan.random ? "randread" : "seqread";
-  std::vector<int> cpus;
-  for (const ThreadPlan& thread : plan.threads) {
-    if (thread.cpu >= 0) cpus.push_back(thread.cpu);
-  }
-  // New settings are appended, never inserted: old documents are compared by these words.
-  return fmt::format(
-      "{} bs={} qd={} submit={} complete={} threads={} direct={:d} polled={:d} fixedbufs={:d} "
-      "regfiles={:d} engine={} regring={:d} vectored={:d} latency={:d} targets={} cpus={}",
-      workload, plan.block_size_bytes, plan.depth, plan.batch_submit, plan.batch_complete,
-      plan.threads.size(), plan.direct, plan.polled, plan.fixed_buffers, plan.register_files,
-      plan.engine == Engine::sync ? "sync" : "io_uring", plan.register_ring, plan.vectored,
-      plan.latency, plan.targets.size(), cpus.empty() ? "any" : base::format_cpu_list(cpus));
 }
 
 }  // namespace uringbench::plan

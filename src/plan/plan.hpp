@@ -234,12 +234,24 @@ struct RunPlan {
 /// one count divides the other, targets are partitioned (thread t gets the targets i with i %
 /// threads == t, or target t % targets); otherwise every thread reads all targets, so that requests
 /// spread evenly in any case.
+///
+/// Legacy AIO keeps depth and batches, registers nothing, is not polled, and fits into the kernel's
+/// AIO requests. It and the sync engine refuse each flag that only a ring can honour; a ring
+/// refuses the details of SQPOLL without it, other modes of task work than plain with it, a
+/// stats-off bit that mainline uses, and hybrid polling of what is not polled. Passthrough reads
+/// NVMe generic devices, and these are read by nothing else: whole LBAs, at most 65536 by one
+/// command. Huge pages suffice for all threads; a file of them has thread t's buffers at t times
+/// buffer_bytes_per_thread. CPUs near the first target, the threads of -n auto, and a node that a
+/// thread may not run on are decided here; what was chosen is noted. --queue is for the disks of
+/// block and generic devices, one value per attribute.
 RunPlan make_plan(const Options& options, const std::vector<TargetShape>& targets,
                   const Limits& limits, std::uint64_t seed);
 
 /// The canonical identity of a cell, in an order that only grows at its end: "randread bs=4096
 /// qd=128 submit=32 complete=32 threads=1 direct=1 polled=0 fixedbufs=1 regfiles=1 engine=io_uring
-/// regring=1 vectored=0 latency=0 targets=1 cpus=any".
+/// regring=1 vectored=0 latency=0 targets=1 cpus=any passthrough=0 restrict=0 hugepages=none numa=0
+/// taskrun=auto hybrid=0 sqpoll=0 sqpoll_cpu=any sqpoll_idle=0 sqpoll_share=0 sqstats=on queue=-".
+/// "taskrun=auto" is the best there is, "numa=1" means that nodes were found, whichever they are.
 /// Settings at their defaults are included too: two cells are equal iff their ids are. Seed,
 /// label, paths and durations are no part of it.
 std::string cell_id(const RunPlan& plan);

@@ -100,7 +100,9 @@ void check_ranges(const Options& options, const Limits& limits, Problems& proble
   require_range("--batch-submit", options.batch_submit, 1, kMaxDepth, problems);
   require_range("--batch-complete", options.batch_complete, 0, kMaxDepth, problems);
   require_block_size(options.block_size_bytes, max_block_bytes(limits), problems);
-  require_range("--threads", options.threads, 1, kMaxThreads, problems);
+  if (!options.threads_auto) {
+    require_range("--threads", options.threads, 1, kMaxThreads, problems);
+  }
   require_range("--sqpoll-cpu", options.sqpoll_cpu.value_or(0), 0, kMaxCpu, problems);
   require_range("--sqpoll-idle", options.sqpoll_idle_ms, 0, UINT32_MAX, problems);
   require_range("--sqthread-stats-bit", options.sqthread_stats_bit, 0, 31, problems);

@@ -300,6 +300,25 @@ TEST(Rules, AreAllCheckedAtOnce) {
   EXPECT_EQ(base::UserError(problems).code(), ExitCode::usage);
 }
 
+TEST(Rules, AreAllCheckedAtOnceForTheRestToo) {
+  Options options = reading({nvme()});
+  options.passthrough = options.sqpoll = options.numa = options.no_sqthread_stats = true;
+  options.taskrun = TaskRun::coop;
+  options.sqpoll_cpu = 9;
+  options.sqthread_stats_bit = 17;
+  options.hugetlb = "anon";
+  options.queue = {{"iostats", "0"}, {"iostats", "1"}};
+  TargetShape target = nvme();
+  target.node = 1;
+  Limits limits;
+  limits.allowed_cpus = {0};
+  limits.node_cpus = {{1, {4}}};
+  // A bit that is taken, task work, no generic device, no huge pages, an attribute with two
+  // values, a node and a CPU that are not allowed.
+  EXPECT_EQ(problems_of(options, {target}, limits).size(), 7U)
+      << problem_of(options, {target}, limits);
+}
+
 TEST(Rules, SayNothingAboutSizesNobodyGave) {
   Options options = reading({file_of(kMiB)});
   options.depth = -3;

@@ -277,39 +277,5 @@ TEST(Plan, PinsRoundRobinInTheOrderGiven) {
   EXPECT_EQ(plan.threads[2].cpu, 5);
 }
 
-TEST(CellId, IsTheWholeExperimentInAFixedOrder) {
-  RunPlan plan = plan_of(reading({file_of(kMiB)}), {file_of(kMiB)});
-  EXPECT_EQ(cell_id(plan),
-            "randread bs=4096 qd=128 submit=32 complete=32 threads=1 direct=1 polled=0 fixedbufs=1 "
-            "regfiles=1 engine=io_uring regring=1 vectored=0 latency=0 targets=1 cpus=any");
-  plan.threads = {
-      {.cpu = 3, .targets = {0}}, {.cpu = 1, .targets = {0}}, {.cpu = 2, .targets = {0}}};
-  plan.random = false;
-  plan.engine = Engine::sync;
-  plan.latency = true;
-  EXPECT_EQ(cell_id(plan),
-            "seqread bs=4096 qd=128 submit=32 complete=32 threads=3 direct=1 polled=0 fixedbufs=1 "
-            "regfiles=1 engine=sync regring=1 vectored=0 latency=1 targets=1 cpus=1-3");
-}
-
-TEST(CellId, OfNopSaysWhetherThereIsAFile) {
-  Options options;
-  options.nop = true;
-  EXPECT_EQ(cell_id(plan_of(options, {})),
-            "nop bs=4096 qd=128 submit=32 complete=32 threads=1 direct=1 polled=0 fixedbufs=0 "
-            "regfiles=0 engine=io_uring regring=1 vectored=0 latency=0 targets=0 cpus=any");
-}
-
-TEST(CellId, DoesNotKnowSeedNorDuration) {
-  Options options = reading({file_of(kMiB)});
-  const std::string before = cell_id(plan_of(options, {file_of(kMiB)}));
-  options.seed = 99;
-  options.runtime_ns = 1'000'000'000;
-  options.warmup_ns = 1;
-  options.repeats = 3;
-  options.label = "new";
-  EXPECT_EQ(cell_id(plan_of(options, {file_of(kMiB, "elsewhere")})), before);
-}
-
 }  // namespace
 }  // namespace uringbench::plan
