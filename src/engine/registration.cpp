@@ -10,6 +10,7 @@ namespace uringbench::engine {
 
 Opcode opcode_of(const plan::RunPlan& plan) {
   if (plan.nop) return {IORING_OP_NOP, "NOP"};
+  if (plan.passthrough) return {IORING_OP_URING_CMD, "URING_CMD"};
   if (plan.vectored) {
     if (plan.fixed_buffers) return {abi::kOpReadvFixed, "READV_FIXED"};
     return {IORING_OP_READV, "READV"};
@@ -93,6 +94,7 @@ std::optional<base::Problem> trial_verdict(int error_number, const plan::RunPlan
   const auto refuse = [&](std::string hint) {
     return base::Problem{base::ExitCode::cannot, answer, std::move(hint)};
   };
+  const bool aio = plan.engine == plan::Engine::aio;
   switch (error_number) {
     case EOPNOTSUPP:
       if (plan.polled) {
@@ -107,15 +109,18 @@ std::optional<base::Problem> trial_verdict(int error_number, const plan::RunPlan
       if (plan.nop) {
         return refuse("this kernel's NOP cannot look up a file (needs Linux 6.13): leave out FILE");
       }
-      return refuse(
-          "block size, alignment or opcode does not suit this target or kernel: try "
-          "another --block-size, -O0 or -B0");
+      return refuse(aio ? "block size or alignment does not suit this target: try another "
+                          "--block-size, or -O0"
+                        : "block size, alignment or opcode does not suit this target or kernel: "
+                          "try another --block-size, -O0 or -B0");
     case EFAULT:
-      return refuse("the kernel does not accept the read buffers: try -B0");
+      return refuse(aio ? "the kernel does not accept the read buffers"
+                        : "the kernel does not accept the read buffers: try -B0");
     case EBADF:
     case EACCES:
     case EPERM:
-      return refuse("reading this target through io_uring is not permitted");
+      return refuse(std::string("reading this target through ") +
+                    (aio ? "legacy AIO" : "io_uring") + " is not permitted");
     case ENXIO:
     case ENODEV:
       return refuse("the device is gone");

@@ -20,11 +20,14 @@ struct Slot {
   std::uint16_t buffer_index = 0;  ///< registered region that holds the buffer
 };
 
-/// The buffers of one thread: anonymous memory, touched beforehand, one stride per slot.
+/// The buffers of one thread, touched beforehand, one stride per slot: ordinary memory, anonymous
+/// huge pages, or the thread's part of a file on hugetlbfs. Such a file is written to, never made
+/// and never made longer.
 class SlotBuffers {
  public:
-  /// Throws SystemError when the memory is not to be had.
-  explicit SlotBuffers(const plan::RunPlan& plan);
+  /// `thread_index` says which part of the file is this thread's. Throws SystemError or UserError,
+  /// each with a cure, when the memory is not to be had.
+  explicit SlotBuffers(const plan::RunPlan& plan, std::uint32_t thread_index = 0);
   SlotBuffers(const SlotBuffers&) = delete;
   SlotBuffers& operator=(const SlotBuffers&) = delete;
   ~SlotBuffers();

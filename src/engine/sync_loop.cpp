@@ -60,10 +60,11 @@ void run_sync_loop(ThreadInput& input, SlotBuffers& buffers, Worker& worker) noe
 }  // namespace
 
 void run_sync_thread(ThreadInput& input, Worker& worker, const ReadyGate& ready) {
-  SlotBuffers buffers(input.plan);
+  SlotBuffers buffers(input.plan, input.index);
   Granted granted;
   granted.depth = granted.batch_submit = granted.batch_complete = 1;
   granted.opcode = "preadv2";
+  granted.buffer_page_bytes = input.plan.huge_page_bytes;
   if (!ready(granted)) return;
   if (!input.plan.latency) {
     run_sync_loop<NoClock>(input, buffers, worker);

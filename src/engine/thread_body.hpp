@@ -18,13 +18,15 @@ struct ThreadInput {
   std::uint64_t seed = 0;
   bool counter_clock = false;  ///< timed runs: stamp with the processor's counter
   const Command& command;
+  std::uint32_t index = 0;  ///< of the thread: which part of a huge page file is its own
 };
 
 /// Called by the thread when nothing is left to set up; returns false when the run was called off.
 using ReadyGate = std::function<bool(const Granted&)>;
 
-/// Both throw while setting up only, and run until told to stop.
+/// All throw while setting up only, and run until told to stop.
 void run_uring_thread(ThreadInput& input, Worker& worker, const ReadyGate& ready);
 void run_sync_thread(ThreadInput& input, Worker& worker, const ReadyGate& ready);
+void run_aio_thread(ThreadInput& input, Worker& worker, const ReadyGate& ready);
 
 }  // namespace uringbench::engine

@@ -226,6 +226,8 @@ std::vector<Finding> judge(const plan::Options& options, const plan::RunPlan& pl
 /// What to tell the user when io_uring_setup answers `error_number` (positive), by sysctl,
 /// capability and kernel: EPERM, ENOSYS, ENOMEM, EINVAL, EMFILE… Never empty.
 std::string setup_hint(int error_number, const Root& root = {});
+/// The same for io_setup and io_submit of legacy AIO.
+std::string aio_setup_hint(int error_number, const Root& root = {});
 
 /// Threads of this process that the kernel made to work off punted requests (comm "iou-wrk-*").
 int count_io_workers();

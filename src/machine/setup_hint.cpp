@@ -129,4 +129,35 @@ std::string setup_hint(int error_number, const Root& root) {
   }
 }
 
+std::string aio_setup_hint(int error_number, const Root& root) {
+  const std::string release = kernel_release(root);
+  switch (error_number) {
+    case EAGAIN: {
+      const auto used = read_fact(root("/proc/sys/fs/aio-nr")).value_or("unknown");
+      const auto most = read_fact(root("/proc/sys/fs/aio-max-nr")).value_or("unknown");
+      return fmt::format(
+          "the system's AIO requests are used up (fs.aio-nr is {}, fs.aio-max-nr is {}): use a "
+          "smaller --depth or fewer --threads, or raise the limit, as root: sysctl "
+          "fs.aio-max-nr=1048576",
+          used, most);
+    }
+    case ENOSYS:
+      return fmt::format(
+          "kernel {} was built without legacy AIO (CONFIG_AIO), or a sandbox hides it; leave out "
+          "-a1",
+          release);
+    case EPERM:
+    case EACCES:
+      return "a seccomp filter or a security module forbids legacy AIO to this process; leave out "
+             "-a1";
+    case ENOMEM:
+      return "not enough memory for the AIO context, or the control group's memory limit is "
+             "reached: a smaller --depth or fewer --threads (free -m, memory.max)";
+    default:
+      return fmt::format(
+          "not a usual answer of legacy AIO (kernel {}): dmesg may tell more; leave out -a1",
+          release);
+  }
+}
+
 }  // namespace uringbench::machine

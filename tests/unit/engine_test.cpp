@@ -89,6 +89,17 @@ TEST(TrialVerdict, BlamesPollingOnlyWherePollingWasWanted) {
   EXPECT_EQ(trial_verdict(EINVAL, plan, "x")->hint.find("poll"), std::string::npos);
 }
 
+TEST(TrialVerdict, LegacyAioIsNotToldToChangeWhatItHasNot) {
+  plan::RunPlan plan = reading();
+  plan.engine = plan::Engine::aio;
+  for (const int error : {EOPNOTSUPP, EINVAL, EFAULT, EBADF, EACCES, EPERM, ENXIO, ENODEV}) {
+    const auto problem = trial_verdict(error, plan, "x");
+    ASSERT_TRUE(problem) << error;
+    EXPECT_EQ(problem->hint.find("-B0"), std::string::npos) << error;
+    EXPECT_EQ(problem->hint.find("io_uring"), std::string::npos) << error;
+  }
+}
+
 TEST(TrialVerdict, MeasuresWhatIsOnlyBroken) {
   for (const int error : {EIO, ENODATA, ETIMEDOUT, EILSEQ, ENOSPC}) {
     EXPECT_FALSE(trial_verdict(error, reading(), "x")) << error;
