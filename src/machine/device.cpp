@@ -7,6 +7,7 @@
 #include <cctype>
 #include <vector>
 
+#include "machine/device_tree.hpp"
 #include "machine/mounts.hpp"
 #include "machine/small_files.hpp"
 
@@ -14,12 +15,10 @@ namespace uringbench::machine {
 
 namespace {
 
-constexpr std::array kQueueKeys = {"scheduler",      "iostats",      "nomerges",
-                                   "io_poll",        "nr_requests",  "rotational",
-                                   "rq_affinity",    "wbt_lat_usec", "logical_block_size",
-                                   "max_sectors_kb", "write_cache"};
-
-std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+constexpr std::array kQueueKeys = {"scheduler",          "iostats",        "iostats_passthrough",
+                                   "nomerges",           "io_poll",        "nr_requests",
+                                   "rotational",         "rq_affinity",    "wbt_lat_usec",
+                                   "logical_block_size", "max_sectors_kb", "write_cache"};
 
 /// The sysfs folder of the whole disk, without links, and the partition's name if it is one.
 struct BlockFolder {
@@ -52,50 +51,6 @@ std::map<std::string, std::string> read_queue(const std::string& disk) {
   return queue;
 }
 
-bool is_hex(char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; }
-
-/// Domain, bus, device, function: "0000:01:00.0". A domain may have more than four digits.
-bool is_pci_address(const std::string& name) {
-  const std::size_t size = name.size();
-  if (size < 12) return false;
-  const std::string tail = name.substr(size - 8);  // ":01:00.0"
-  if (tail[0] != ':' || tail[3] != ':' || tail[6] != '.') return false;
-  for (std::size_t i = 0; i + 8 < size; ++i) {
-    if (!is_hex(name[i])) return false;
-  }
-  return is_hex(tail[1]) && is_hex(tail[2]) && is_hex(tail[4]) && is_hex(tail[5]) &&
-         is_hex(tail[7]);
-}
-
-bool is_nvme_controller(const std::string& name) {
-  return starts_with(name, "nvme") && to_number(name.substr(4)).has_value();
-}
-
-/// Where in the device tree the hardware hangs. With NVMe multipath the disk lives below a virtual
-/// subsystem, which links to its controllers; the first controller stands for all.
-std::string hardware_folder(const std::string& disk) {
-  const auto device = real_path(disk + "/device");
-  if (!device) return disk;
-  if (is_nvme_controller(base_name(*device))) return *device;
-  for (const std::string& name : list_names(*device)) {
-    if (!is_nvme_controller(name)) continue;
-    const auto controller = real_path(*device + "/" + name);
-    if (controller) return *controller;
-  }
-  return *device;
-}
-
-/// The first driver on the way up the device tree; it must not leave sysfs, or a fixture would see
-/// the real machine.
-std::optional<std::string> driver_above(std::string folder) {
-  while (folder.find("/sys/devices/") != std::string::npos) {
-    const auto driver = real_path(folder + "/driver");
-    if (driver) return base_name(*driver);
-    folder = parent_of(folder);
-  }
-  return std::nullopt;
-}
-
 /// Software devices have no driver link; their name's letters name the driver.
 std::optional<std::string> driver_by_name(const std::string& name, const std::string& hardware) {
   const std::size_t letters = static_cast<std::size_t>(
@@ -113,14 +68,11 @@ std::optional<std::string> driver_by_name(const std::string& name, const std::st
 }
 
 void read_pci(DeviceFacts& facts, std::string folder) {
-  while (folder.find("/sys/devices/") != std::string::npos && !is_pci_address(base_name(folder))) {
+  while (is_in_device_tree(folder) && !is_pci_address(base_name(folder))) {
     folder = parent_of(folder);
   }
   if (!is_pci_address(base_name(folder))) return;
   facts.pci_address = base_name(folder);
-  facts.local_cpus = read_fact(folder + "/local_cpulist");
-  const auto node = read_number(folder + "/numa_node");
-  if (node && *node >= 0) facts.numa_node = static_cast<int>(*node);
 
   const auto speed = [&](const char* name) {
     auto text = read_fact(folder + name);
@@ -211,6 +163,9 @@ std::optional<DeviceFacts> read_device(const std::string& device_number, const R
   facts.queue = read_queue(disk);
   facts.temperature_celsius = read_temperature(hardware);
   read_pci(facts, hardware);
+  const Home home = home_of_disk(disk, root);
+  facts.numa_node = home.numa_node;
+  facts.local_cpus = home.local_cpus;
   if (facts.driver) {
     const auto queues =
         read_number(root("/sys/module/" + *facts.driver + "/parameters/poll_queues"));

@@ -15,7 +15,8 @@ std::optional<DeviceFacts> read_device(const std::string& device_number, const R
 std::optional<std::string> device_number_of_name(const std::string& name, const Root& root);
 
 /// Fills in all that sysfs and procfs know of a block device target: device, mounted_at, busy,
-/// can_poll with reason and hint. `facts.kind` must be block.
+/// can_poll with reason and hint. `facts.kind` must be block, or nvme_generic: its device is the
+/// block device of the same namespace.
 void describe_block_device(TargetFacts& facts, const std::string& device_number, const Root& root);
 
 /// Fills in can_poll, and reason and cure where the answer is no, from the device facts. Reasons

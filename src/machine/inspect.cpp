@@ -35,16 +35,6 @@ constexpr std::array<std::pair<long, const char*>, 10> kMagics = {{{0xef53, "ext
                                                                    {0x01021997, "9p"},
                                                                    {0x2fc12fc1, "zfs"}}};
 
-/// Equal to `path` unless a symbolic link is on the way, so that a relative path stays as typed.
-std::string resolve_links(const std::string& path) {
-  const auto real = real_path(path);
-  if (!real) return path;
-  std::error_code error;
-  const std::filesystem::path absolute = std::filesystem::absolute(path, error);
-  if (error || absolute.lexically_normal() == std::filesystem::path(*real)) return path;
-  return *real;
-}
-
 void inspect_block_device(TargetFacts& facts, int fd, dev_t device, const Root& root) {
   std::uint64_t size = 0;
   if (::ioctl(fd, BLKGETSIZE64, &size) != 0) {
@@ -91,6 +81,15 @@ std::optional<std::string> device_number_of_mount(const Mount& mount, const Root
 }
 
 }  // namespace
+
+std::string resolve_links(const std::string& path) {
+  const auto real = real_path(path);
+  if (!real) return path;
+  std::error_code error;
+  const std::filesystem::path absolute = std::filesystem::absolute(path, error);
+  if (error || absolute.lexically_normal() == std::filesystem::path(*real)) return path;
+  return *real;
+}
 
 std::string device_number_text(dev_t device) {
   return fmt::format("{}:{}", major(device), minor(device));

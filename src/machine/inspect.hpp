@@ -15,6 +15,10 @@ namespace uringbench::machine {
 /// it fails. `extra_flags`: O_DIRECT, O_NONBLOCK…
 int open_read_only(const std::string& path, int extra_flags) noexcept;
 
+/// The path after symbolic links. Equal to `path` unless one is on the way, so that a relative path
+/// stays as typed.
+std::string resolve_links(const std::string& path);
+
 /// All facts of an open regular file or block device, but for an O_DIRECT that is refused.
 TargetFacts inspect(int fd, const std::string& path, const Root& root);
 

@@ -9,8 +9,10 @@
 #include <memory>
 
 #include "machine/capabilities.hpp"
+#include "machine/huge_pages.hpp"
 #include "machine/machine.hpp"
 #include "machine/small_files.hpp"
+#include "machine/topology.hpp"
 
 namespace uringbench::machine {
 
@@ -103,6 +105,13 @@ std::uint64_t read_memory_available(const Root& root) {
   return std::min(available, groups_headroom(root));
 }
 
+std::uint64_t read_aio_requests_free(const Root& root) {
+  const auto most = positive(read_number(root("/proc/sys/fs/aio-max-nr")));
+  const auto used = positive(read_number(root("/proc/sys/fs/aio-nr")));
+  if (!most || !used) return UINT64_MAX;
+  return *most - std::min(*most, *used);
+}
+
 }  // namespace
 
 bool has_capability(int number, const Root& root) {
@@ -121,6 +130,12 @@ plan::Limits read_limits(const Root& root) {
   limits.memlock_exempt = has_capability(kCapIpcLock, root);
   limits.open_files = raise_to_hard(RLIMIT_NOFILE);
   limits.allowed_cpus = read_allowed_cpus();
+  limits.cores = read_cores(root);
+  limits.node_cpus = read_node_cpus(root);
+  const HugePool huge = read_default_huge_pool(root);
+  limits.huge_page_bytes = huge.page_bytes;
+  limits.huge_pages_free = huge.pages_free;
+  limits.aio_requests_free = read_aio_requests_free(root);
   return limits;
 }
 

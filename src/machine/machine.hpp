@@ -54,8 +54,9 @@ struct DeviceFacts {
   std::optional<int> poll_queues;  ///< of the driver's module parameter, where it has one
   std::optional<int> temperature_celsius;
   std::optional<std::string> backing_file;  ///< loop devices
-  /// queue/*: scheduler (the active one), iostats, nomerges, io_poll, nr_requests, rotational,
-  /// rq_affinity, wbt_lat_usec, logical_block_size, max_sectors_kb, write_cache.
+  /// queue/*: scheduler (the active one), iostats, iostats_passthrough, nomerges, io_poll,
+  /// nr_requests, rotational, rq_affinity, wbt_lat_usec, logical_block_size, max_sectors_kb,
+  /// write_cache.
   std::map<std::string, std::string> queue;
 };
 
@@ -139,7 +140,7 @@ struct RingFdinfo {
 };
 RingFdinfo parse_ring_fdinfo(const std::string& text);
 /// Absent when it cannot be read. The kernel leaves lines out while the ring is busy: tries a few
-/// times until there is a thread.
+/// times until there is a thread, and it runs.
 std::optional<RingFdinfo> read_ring_fdinfo(int ring_fd);
 
 /// Queue attributes of whole disks, changed for as long as this object lives.
@@ -214,11 +215,13 @@ struct Finding {
 /// target. Codes: sparse-target, page-cache, not-polled (automatic fell back; with cure),
 /// scheduler (not none), iostats (on: info), governor (not performance), memlock (less than a
 /// quarter of the limit left: info), mounted-target (info), busy-target (info), partial-tail
-/// (info), symlink (info), few-cpus (threads > CPUs), high-load (1-minute load at least half the
-/// CPUs), rotational (info), virtual-machine (info), null-device (null_blk: info). nomerges is not
-/// reported.
-/// What is true of a device (scheduler, iostats, rotational) is said once however many targets lie
-/// on it, and not-polled once for all targets. A NOP run is judged by its machine only.
+/// (info), symlink (info), few-cpus (threads > CPUs), sqpoll-shares-cpu (then few-cpus is not said
+/// too), numa-unknown, numa-and-cpus (info), queue-changed (info), high-load (1-minute load at
+/// least half the CPUs), rotational (info), virtual-machine (info), null-device (null_blk: info).
+/// nomerges is not reported. What --queue sets is judged as it will be during the run, so `targets`
+/// must hold what was there before. What is true of a device (scheduler, iostats, rotational) is
+/// said once however many targets lie on it, and not-polled once for all targets. A NOP run is
+/// judged by its machine only.
 std::vector<Finding> judge(const plan::Options& options, const plan::RunPlan& plan,
                            const std::vector<TargetFacts>& targets, const Identity& identity,
                            const Weather& weather, const plan::Limits& limits);
@@ -226,7 +229,8 @@ std::vector<Finding> judge(const plan::Options& options, const plan::RunPlan& pl
 /// What to tell the user when io_uring_setup answers `error_number` (positive), by sysctl,
 /// capability and kernel: EPERM, ENOSYS, ENOMEM, EINVAL, EMFILE… Never empty.
 std::string setup_hint(int error_number, const Root& root = {});
-/// The same for io_setup and io_submit of legacy AIO.
+/// The same for the old kernel AIO's io_setup: EAGAIN with the sysctl's values and command… Never
+/// empty.
 std::string aio_setup_hint(int error_number, const Root& root = {});
 
 /// Threads of this process that the kernel made to work off punted requests (comm "iou-wrk-*").

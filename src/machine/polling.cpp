@@ -30,6 +30,37 @@ void refuse(TargetFacts& facts, const std::string& reason, const std::string& dr
   facts.cannot_poll_hint = cure(driver);
 }
 
+/// An NVMe disk says io_poll 1 on recent kernels with multipath, whether its paths have poll queues
+/// or not, and then completes through interrupts or answers EOPNOTSUPP.
+bool has_no_poll_queues(const DeviceFacts& device) {
+  return device.driver == "nvme" && device.poll_queues && *device.poll_queues <= 0;
+}
+
+/// Passthrough falls back to interrupts without a word, on every kernel. So unlike elsewhere the
+/// trial read proves nothing, and only what is known to poll can.
+void decide_generic_polling(TargetFacts& facts) {
+  const DeviceFacts device = facts.device.value_or(DeviceFacts{});
+  const auto io_poll = device.queue.find("io_poll");
+  const char* const silently = "and the kernel would silently complete through interrupts";
+  if (io_poll == device.queue.end()) {
+    refuse(facts,
+           fmt::format("cannot be established: sysfs does not tell of this drive's poll queues, {}",
+                       silently),
+           "nvme");
+  } else if (io_poll->second != "1") {
+    refuse(facts,
+           fmt::format("is not possible without poll queues ({}: queue/io_poll is {}), {}",
+                       device.name, io_poll->second, silently),
+           "nvme");
+  } else if (has_no_poll_queues(device)) {
+    refuse(facts,
+           fmt::format("is not possible without poll queues (nvme.poll_queues is 0), {}", silently),
+           "nvme");
+  } else {
+    facts.can_poll = true;
+  }
+}
+
 }  // namespace
 
 void decide_polling(TargetFacts& facts) {
@@ -42,6 +73,10 @@ void decide_polling(TargetFacts& facts) {
       std::find(kNeverPolled.begin(), kNeverPolled.end(), filesystem) != kNeverPolled.end()) {
     refuse(facts, fmt::format("is not supported by this file system ({})", filesystem), "");
     facts.cannot_poll_hint = "use -p0, or a block device or a file on ext4 or xfs";
+    return;
+  }
+  if (facts.kind == TargetKind::nvme_generic) {
+    decide_generic_polling(facts);
     return;
   }
   if (!facts.device) return;
@@ -61,9 +96,7 @@ void decide_polling(TargetFacts& facts) {
     refuse(facts, reason, driver);
     return;
   }
-  // An NVMe multipath disk says io_poll 1 on recent kernels whether its paths have poll queues or
-  // not, and then completes through interrupts or answers EOPNOTSUPP.
-  if (driver == "nvme" && device.poll_queues && *device.poll_queues <= 0) {
+  if (has_no_poll_queues(device)) {
     refuse(facts, "is not possible without poll queues (nvme.poll_queues is 0)", driver);
     return;
   }

@@ -4,24 +4,33 @@
 #include <algorithm>
 #include <set>
 
-#include "machine/machine.hpp"
+#include "machine/findings.hpp"
 #include "machine/small_files.hpp"
 
 namespace uringbench::machine {
 
 namespace {
 
-using Findings = std::vector<Finding>;
-
-void add(Findings& findings, Severity severity, const char* code, std::string message,
-         std::string hint) {
-  findings.push_back({severity, code, std::move(message), std::move(hint)});
-}
-
 std::string queue_value(const TargetFacts& facts, const char* key) {
   if (!facts.device) return {};
   const auto found = facts.device->queue.find(key);
   return found == facts.device->queue.end() ? std::string() : found->second;
+}
+
+/// Does --queue set anything on the disk of this target?
+bool has_settings(const TargetFacts& facts, const plan::RunPlan& plan) {
+  const auto& disks = plan.queue_disks;
+  return facts.device && std::find(disks.begin(), disks.end(), facts.device->name) != disks.end();
+}
+
+/// What --queue sets it to, where it does; else what it is now.
+std::string value_during_run(const TargetFacts& facts, const char* key, const plan::RunPlan& plan) {
+  if (has_settings(facts, plan)) {
+    for (const plan::QueueSetting& setting : plan.queue) {
+      if (setting.key == key) return setting.value;
+    }
+  }
+  return queue_value(facts, key);
 }
 
 std::string driver_of(const TargetFacts& facts) {
@@ -63,7 +72,7 @@ void judge_page_cache(Findings& findings, const TargetFacts& facts, bool direct)
         fmt::format("{}: {} keeps its files in memory, so no device is measured", facts.path,
                     filesystem),
         "measure a block device, or a file on a disk");
-  } else if (!direct) {
+  } else if (!direct && facts.kind != TargetKind::nvme_generic) {
     add(findings, Severity::warning, "page-cache",
         fmt::format("{}: buffered reads (-O0) measure the page cache as soon as data is in it",
                     facts.path),
@@ -80,6 +89,12 @@ void judge_null_device(Findings& findings, const TargetFacts& facts) {
       "measure a real device to learn about a drive");
 }
 
+/// The node of the block device, for tools that know no generic ones.
+std::string block_path(const TargetFacts& facts) {
+  const bool is_generic = facts.kind == TargetKind::nvme_generic && facts.device;
+  return is_generic ? "/dev/" + facts.device->name : facts.path;
+}
+
 void judge_use(Findings& findings, const TargetFacts& facts) {
   if (facts.mounted_at) {
     add(findings, Severity::info, "mounted-target",
@@ -92,7 +107,7 @@ void judge_use(Findings& findings, const TargetFacts& facts) {
         fmt::format("{}: is in use by the system (swap, RAID, LVM or device mapper); reading is "
                     "safe, but others may use it during the run",
                     facts.path),
-        fmt::format("lsblk {} shows by whom", shell_quoted(facts.path)));
+        fmt::format("lsblk {} shows by whom", shell_quoted(block_path(facts))));
   }
 }
 
@@ -114,24 +129,28 @@ void judge_shape(Findings& findings, const TargetFacts& facts, std::uint64_t blo
 
 // ---- one device at a time, however many targets lie on it ----
 
-void judge_queue(Findings& findings, const TargetFacts& facts) {
+void judge_queue(Findings& findings, const TargetFacts& facts, const plan::RunPlan& plan) {
   const std::string& disk = facts.device->name;
   const std::string where =
       base_name(facts.path) == disk ? facts.path : fmt::format("{} (on {})", facts.path, disk);
-  const std::string scheduler = queue_value(facts, "scheduler");
-  if (!scheduler.empty() && scheduler != "none") {
+  const bool is_passthrough = facts.kind == TargetKind::nvme_generic;  // past any scheduler
+  const std::string scheduler = value_during_run(facts, "scheduler", plan);
+  if (!is_passthrough && !scheduler.empty() && scheduler != "none") {
     add(findings, Severity::warning, "scheduler",
         fmt::format("{}: the I/O scheduler {} takes time for every request", where, scheduler),
         fmt::format("echo none > /sys/block/{}/queue/scheduler", disk));
   }
-  const std::string iostats = queue_value(facts, "iostats");
-  if (!iostats.empty() && iostats != "0") {
+  const std::string iostats = value_during_run(facts, "iostats", plan);
+  // Since Linux 6.13 passthrough is only counted on demand.
+  const bool counted =
+      !is_passthrough || value_during_run(facts, "iostats_passthrough", plan) != "0";
+  if (counted && !iostats.empty() && iostats != "0") {
     add(findings, Severity::info, "iostats",
         fmt::format("{}: the kernel counts every request of this device (iostats is {})", where,
                     iostats),
         fmt::format("echo 0 > /sys/block/{}/queue/iostats", disk));
   }
-  if (queue_value(facts, "rotational") == "1") {
+  if (value_during_run(facts, "rotational", plan) == "1") {
     add(findings, Severity::info, "rotational",
         fmt::format("{}: says that it is a rotating disk, where the seeks are measured", where),
         "nothing to do; for a virtual disk it may just not be set");
@@ -150,7 +169,7 @@ void judge_polling(Findings& findings, const plan::Options& options, const plan:
                    const std::vector<TargetFacts>& targets) {
   if (options.polled != plan::PolledWish::automatic || plan.polled || targets.empty()) return;
   if (plan.engine != plan::Engine::io_uring || plan.nop) return;
-  if (!plan.direct) {
+  if (!plan.direct && !plan.passthrough) {
     add(findings, Severity::info, "not-polled",
         fmt::format("{}: not polled: polled I/O needs direct I/O", targets.front().path),
         "use -O1, or -p0 to say that it is meant so");
@@ -159,8 +178,7 @@ void judge_polling(Findings& findings, const plan::Options& options, const plan:
   const auto cannot = [](const TargetFacts& facts) { return !facts.can_poll.value_or(false); };
   const auto first = std::find_if(targets.begin(), targets.end(), cannot);
   if (first == targets.end()) return;
-  const auto more = std::count_if(first + 1, targets.end(), cannot);
-  const std::string others = more == 0 ? "" : fmt::format(" (and {} more)", more);
+  const std::string others = and_more(std::count_if(first + 1, targets.end(), cannot));
   if (!first->can_poll) {
     add(findings, Severity::info, "not-polled",
         fmt::format("{}{}: not polled: whether its driver can poll is not to be found out",
@@ -174,20 +192,28 @@ void judge_polling(Findings& findings, const plan::Options& options, const plan:
       without_advice_to_give_up(first->cannot_poll_hint));
 }
 
-std::size_t usable_cpus(const Identity& identity, const plan::Limits& limits) {
-  if (!limits.allowed_cpus.empty()) return limits.allowed_cpus.size();
-  return static_cast<std::size_t>(std::max(identity.cpus_online, 0));
+/// What --queue changes, with the values before where they are the same on all disks.
+void judge_queue_settings(Findings& findings, const plan::RunPlan& plan,
+                          const std::vector<TargetFacts>& targets) {
+  std::vector<std::string> changes;
+  for (const plan::QueueSetting& setting : plan.queue) {
+    std::set<std::string> before;
+    for (const TargetFacts& facts : targets) {
+      if (has_settings(facts, plan)) before.insert(queue_value(facts, setting.key.c_str()));
+    }
+    if (before == std::set<std::string>{setting.value}) continue;
+    const bool known = before.size() == 1 && !before.begin()->empty();
+    changes.push_back(fmt::format("{}={}{}", setting.key, setting.value,
+                                  known ? fmt::format(" (now {})", *before.begin()) : ""));
+  }
+  if (changes.empty()) return;
+  add(findings, Severity::info, "queue-changed",
+      fmt::format("--queue sets {} on {} for the run, and what was there is restored at the end",
+                  fmt::join(changes, ", "), fmt::join(plan.queue_disks, ", ")),
+      "nothing to do");
 }
 
-void judge_cpus(Findings& findings, const plan::RunPlan& plan, const Identity& identity,
-                const Weather& weather, const plan::Limits& limits) {
-  const std::size_t cpus = usable_cpus(identity, limits);
-  if (cpus > 0 && plan.threads.size() > cpus) {
-    add(findings, Severity::warning, "few-cpus",
-        fmt::format("{} threads share {} CPU{}: they wait for each other, not for the device",
-                    plan.threads.size(), cpus, cpus == 1 ? "" : "s"),
-        fmt::format("use --threads {} or fewer", cpus));
-  }
+void judge_machine(Findings& findings, const Identity& identity, const Weather& weather) {
   if (weather.governor && *weather.governor != "performance") {
     add(findings, Severity::warning, "governor",
         fmt::format("the CPU frequency governor is {}: clock rates change during the run",
@@ -242,12 +268,15 @@ std::vector<Finding> judge(const plan::Options& options, const plan::RunPlan& pl
       judge_shape(findings, facts, plan.block_size_bytes);
       judge_use(findings, facts);
       if (facts.device && judged_devices.insert(facts.device->name).second) {
-        judge_queue(findings, facts);
+        judge_queue(findings, facts, plan);
       }
     }
+    judge_queue_settings(findings, plan, targets);
     judge_polling(findings, options, plan, targets);
   }
-  judge_cpus(findings, plan, identity, weather, limits);
+  judge_numa(findings, options, plan, targets, identity, limits);
+  judge_cpus(findings, plan, identity, limits);
+  judge_machine(findings, identity, weather);
   judge_memlock(findings, plan, limits);
   return findings;
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "machine/nvme_names.hpp"
 #include "machine/small_files.hpp"
 
 namespace uringbench::machine {
@@ -43,18 +44,6 @@ std::string folder_of(const std::string& path) {
   return path.substr(0, slash + 1);
 }
 
-/// The numbers in "nvme3" ({3}) or "ng0n1" ({0, 1}); empty when the name is not of that shape.
-std::vector<std::int64_t> nvme_numbers(const std::string& name, const std::string& prefix) {
-  std::vector<std::int64_t> numbers;
-  if (!starts_with(name, prefix)) return numbers;
-  for (const std::string& part : split(name.substr(prefix.size()), 'n')) {
-    const auto number = to_number(part);
-    if (!number || *number < 0) return {};
-    numbers.push_back(*number);
-  }
-  return numbers;
-}
-
 std::string hint_for_missing(const std::string& path) {
   const std::string folder = folder_of(path);
   const std::string listed = folder.empty() ? "." : folder;
@@ -62,10 +51,16 @@ std::string hint_for_missing(const std::string& path) {
   if (folder == "/dev/" && nvme_numbers(base_name(path), "nvme").size() == 1) {
     return fmt::format("NVMe namespaces are called like {}n1", path);
   }
+  const bool is_generic = folder == "/dev/" && starts_with(base_name(path), "ng");
   // Among devices only those help that can be measured.
-  const std::string choice = folder == "/dev/" ? "/sys/class/block" : listed;
+  const std::string devices = is_generic ? "/sys/class/nvme-generic" : "/sys/class/block";
+  const std::string choice = folder == "/dev/" ? devices : listed;
   const std::string near = nearest_name(base_name(path), list_names(choice));
   if (!near.empty()) return fmt::format("did you mean {}{}?", folder, near);
+  if (is_generic) {
+    return "NVMe generic devices are called /dev/ngXnY and come with Linux 5.13 and later: ls "
+           "/dev/ng*";
+  }
   return kGiveAFile;
 }
 
@@ -120,15 +115,6 @@ std::string hint_for_open(const std::string& path, int error_number) {
   }
 }
 
-/// The first namespace of a controller by sysfs, or the usual name.
-std::string first_namespace(std::int64_t controller, const Root& root) {
-  const std::string start = fmt::format("nvme{}n", controller);
-  for (const std::string& name : list_names(root("/sys/class/block"))) {
-    if (starts_with(name, start) && name.find('p') == std::string::npos) return name;
-  }
-  return start + "1";
-}
-
 void refuse_character_device(const std::string& path, const std::string& resolved,
                              const Root& root) {
   const std::string name = base_name(resolved);
@@ -137,13 +123,11 @@ void refuse_character_device(const std::string& path, const std::string& resolve
     throw UserError(ExitCode::cannot, fmt::format("{}: an NVMe controller, not a namespace", path),
                     fmt::format("use /dev/{}", first_namespace(controller[0], root)));
   }
-  const std::vector<std::int64_t> generic = nvme_numbers(name, "ng");
-  if (generic.size() == 2) {
+  const auto block = block_of_generic(name);
+  if (block) {
     throw UserError(ExitCode::cannot,
-                    fmt::format("{}: an NVMe generic device: passthrough (-u1) is not available "
-                                "yet in this version",
-                                path),
-                    fmt::format("use /dev/nvme{}n{}", generic[0], generic[1]));
+                    fmt::format("{}: an NVMe generic device: it takes passthrough only", path),
+                    fmt::format("use -u1, or /dev/{}", *block));
   }
   throw UserError(ExitCode::cannot, fmt::format("{}: a character device", path),
                   name == "null" || name == "zero"

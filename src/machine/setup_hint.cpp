@@ -1,8 +1,9 @@
-// Why io_uring_setup said no, as far as it can be told from outside.
+// Why io_uring_setup or io_setup said no, as far as it can be told from outside.
 #include <sys/utsname.h>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 
@@ -30,10 +31,14 @@ bool is_older(const std::string& release, int major, int minor) {
   return has_major < major || (has_major == major && has_minor < minor);
 }
 
-std::string hint_for_filter(const Root& root, const std::string& sysctl) {
+bool is_filtered(const Root& root) {
   const auto status = read_text(root("/proc/self/status"));
   const auto seccomp = status ? value_of_key(*status, "Seccomp") : std::nullopt;
-  if (seccomp && *seccomp != "0") {
+  return seccomp && *seccomp != "0";
+}
+
+std::string hint_for_filter(const Root& root, const std::string& sysctl) {
+  if (is_filtered(root)) {
     return fmt::format(
         "{}, but a seccomp filter is at work on this process: container runtimes "
         "forbid io_uring by default; run the container with --security-opt "
@@ -80,6 +85,19 @@ std::string hint_for_enomem(const std::string& release) {
   }
   return "not enough memory for the rings, or the control group's memory limit is reached: a "
          "smaller --depth or fewer --threads (free -m, memory.max)";
+}
+
+/// io_setup counts what all processes asked for against one sysctl.
+std::string hint_for_aio_limit(const Root& root) {
+  const auto most = read_number(root("/proc/sys/fs/aio-max-nr"));
+  const auto used = read_number(root("/proc/sys/fs/aio-nr"));
+  const std::string state =
+      most && used ? fmt::format("fs.aio-max-nr is {}, of which {} are taken", *most, *used)
+                   : std::string("the system's AIO requests are all taken (fs.aio-max-nr)");
+  const std::int64_t enough =
+      std::max<std::int64_t>(1048576, std::min<std::int64_t>(most.value_or(0), 1 << 28) * 4);
+  return fmt::format("{}: sysctl fs.aio-max-nr={}, or a smaller --depth and fewer --threads", state,
+                     enough);
 }
 
 }  // namespace
@@ -132,30 +150,31 @@ std::string setup_hint(int error_number, const Root& root) {
 std::string aio_setup_hint(int error_number, const Root& root) {
   const std::string release = kernel_release(root);
   switch (error_number) {
-    case EAGAIN: {
-      const auto used = read_fact(root("/proc/sys/fs/aio-nr")).value_or("unknown");
-      const auto most = read_fact(root("/proc/sys/fs/aio-max-nr")).value_or("unknown");
-      return fmt::format(
-          "the system's AIO requests are used up (fs.aio-nr is {}, fs.aio-max-nr is {}): use a "
-          "smaller --depth or fewer --threads, or raise the limit, as root: sysctl "
-          "fs.aio-max-nr=1048576",
-          used, most);
-    }
+    case EAGAIN:
+      return hint_for_aio_limit(root);
+    case ENOMEM:
+      return "not enough memory for the AIO ring, or the control group's memory limit is reached: "
+             "a smaller --depth or fewer --threads (free -m, memory.max)";
     case ENOSYS:
       return fmt::format(
-          "kernel {} was built without legacy AIO (CONFIG_AIO), or a sandbox hides it; leave out "
-          "-a1",
+          "kernel {} was built without AIO (CONFIG_AIO), or a sandbox or seccomp filter hides it: "
+          "leave out -a1 for io_uring, or -S1 (preadv2)",
           release);
     case EPERM:
     case EACCES:
-      return "a seccomp filter or a security module forbids legacy AIO to this process; leave out "
-             "-a1";
-    case ENOMEM:
-      return "not enough memory for the AIO context, or the control group's memory limit is "
-             "reached: a smaller --depth or fewer --threads (free -m, memory.max)";
+      return is_filtered(root)
+                 ? "a seccomp filter is at work on this process and forbids io_setup: run the "
+                   "container with --security-opt seccomp=unconfined, or -S1 (preadv2)"
+                 : "a security module (SELinux, AppArmor) may forbid io_setup: see dmesg or the "
+                   "audit log; -S1 (preadv2) works without";
+    case EINVAL:
+      return "more requests than the kernel has in one AIO context: a smaller --depth";
+    case EFAULT:
+      return "not to be expected from a real kernel: a sandbox or an emulator may be in between";
     default:
       return fmt::format(
-          "not a usual answer of legacy AIO (kernel {}): dmesg may tell more; leave out -a1",
+          "not a usual answer of io_setup (kernel {}): dmesg may tell more; leave out -a1 for "
+          "io_uring, or -S1 (preadv2)",
           release);
   }
 }

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "machine/cpu_lists.hpp"
 #include "machine/inspect.hpp"
 #include "machine/machine.hpp"
 #include "machine/refusal.hpp"
@@ -96,7 +97,9 @@ OpenTarget open_target(const std::string& path, bool direct, const Root& root) {
 
 Descriptor reopen(const OpenTarget& target, bool direct) {
   const std::string link = fmt::format("/proc/self/fd/{}", target.fd.get());
-  int fd = open_read_only(link, direct ? O_DIRECT : 0);
+  // Generic devices know no O_DIRECT: passthrough is nothing else.
+  const bool with_flag = direct && target.facts.kind != TargetKind::nvme_generic;
+  int fd = open_read_only(link, with_flag ? O_DIRECT : 0);
   if (fd == -ENOENT || fd == -ENOTDIR || fd == -EACCES) {
     fd = ::fcntl(target.fd.get(), F_DUPFD_CLOEXEC, 0);
     if (fd < 0) fd = -errno;
@@ -109,10 +112,23 @@ plan::TargetShape shape_of(const TargetFacts& facts, bool direct) {
   plan::TargetShape shape;
   shape.path = facts.path;
   shape.size_bytes = facts.size_bytes;
-  shape.alignment_bytes = direct ? std::max(facts.direct_offset_align, 1u) : 1;
+  shape.is_block = facts.kind == TargetKind::block;
+  shape.is_nvme_generic = facts.kind == TargetKind::nvme_generic;
+  // Passthrough addresses whole LBAs, whatever was said of direct I/O.
+  const bool aligned = direct || shape.is_nvme_generic;
+  shape.alignment_bytes = aligned ? std::max(facts.direct_offset_align, 1u) : 1;
   shape.can_poll = facts.can_poll;
   shape.cannot_poll_reason = facts.cannot_poll_reason;
   shape.cannot_poll_hint = facts.cannot_poll_hint;
+  if (shape.is_nvme_generic) {
+    shape.namespace_id = facts.namespace_id;
+    shape.lba_bytes = facts.logical_block_bytes;
+  }
+  if (facts.device) {
+    shape.disk = facts.device->name;
+    shape.node = facts.device->numa_node.value_or(-1);
+    shape.local_cpus = listed_numbers(facts.device->local_cpus.value_or(""));
+  }
   return shape;
 }
 

@@ -122,7 +122,7 @@ def test_exit_codes_are_those_of_the_code():
 
 
 def test_every_finding_is_explained():
-    source = (ROOT / "src/machine/preflight.cpp").read_text()
+    source = "\n".join(path.read_text() for path in (ROOT / "src/machine").glob("*.cpp"))
     codes = set(re.findall(r'Severity::\w+,\s*"([\w-]+)"', source)) | {
         "adjusted", "run-failed"}
     section = (ROOT / "docs/measurement.md").read_text().split("## Findings")[1]

@@ -1,4 +1,4 @@
-// Which cure is named for which answer of io_uring_setup.
+// Which cure is named for which answer of io_uring_setup and io_setup.
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -76,6 +76,40 @@ TEST(MachineSetupHint, NoErrnoIsWithoutAHint) {
   for (int error_number = 0; error_number < 200; ++error_number) {
     EXPECT_FALSE(setup_hint(error_number).empty()) << error_number;
     EXPECT_FALSE(setup_hint(error_number, Root{"/nowhere"}).empty()) << error_number;
+  }
+}
+
+// ---- io_setup ----
+
+TEST(MachineAioHint, TheLimitIsNamedWithItsValues) {
+  const test::TemporaryFolder machine;
+  const Root root{machine.path()};
+  EXPECT_EQ(aio_setup_hint(EAGAIN, root),
+            "the system's AIO requests are all taken (fs.aio-max-nr): sysctl "
+            "fs.aio-max-nr=1048576, or a smaller --depth and fewer --threads");
+  machine.write("proc/sys/fs/aio-max-nr", "65536\n");
+  machine.write("proc/sys/fs/aio-nr", "65500\n");
+  EXPECT_EQ(aio_setup_hint(EAGAIN, root),
+            "fs.aio-max-nr is 65536, of which 65500 are taken: sysctl fs.aio-max-nr=1048576, or a "
+            "smaller --depth and fewer --threads");
+  machine.write("proc/sys/fs/aio-max-nr", "1048576\n");
+  EXPECT_TRUE(contains(aio_setup_hint(EAGAIN, root), "sysctl fs.aio-max-nr=4194304"));
+  machine.write("proc/sys/fs/aio-max-nr", "9223372036854775807\n");
+  EXPECT_TRUE(contains(aio_setup_hint(EAGAIN, root), "is 9223372036854775807"));
+}
+
+TEST(MachineAioHint, WhoForbidsIt) {
+  EXPECT_TRUE(contains(aio_setup_hint(ENOSYS, machine_root("container")), "CONFIG_AIO"));
+  EXPECT_TRUE(contains(aio_setup_hint(ENOSYS, machine_root("container")), "6.8.0"));
+  EXPECT_TRUE(contains(aio_setup_hint(EPERM, machine_root("container")), "seccomp=unconfined"));
+  EXPECT_TRUE(contains(aio_setup_hint(EPERM, machine_root("good_nvme")), "SELinux"));
+  EXPECT_TRUE(contains(aio_setup_hint(EINVAL), "--depth"));
+  EXPECT_TRUE(contains(aio_setup_hint(ENOMEM), "memory.max"));
+}
+
+TEST(MachineAioHint, NoErrnoIsWithoutAHint) {
+  for (int error_number = 0; error_number < 200; ++error_number) {
+    EXPECT_FALSE(aio_setup_hint(error_number, Root{"/nowhere"}).empty()) << error_number;
   }
 }
 

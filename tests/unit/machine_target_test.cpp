@@ -216,9 +216,8 @@ TEST_F(MachineTarget, NvmeControllersAndGenericDevicesAreToldByName) {
   EXPECT_EQ(refused_device("/dev/nvme0").hint, "use /dev/nvme0n1");
   EXPECT_EQ(refused_device("/dev/nvme12").hint, "use /dev/nvme12n1");
   EXPECT_EQ(refused_device("/dev/ng1n2").what,
-            "/dev/ng1n2: an NVMe generic device: passthrough (-u1) is not available yet in this "
-            "version");
-  EXPECT_EQ(refused_device("/dev/ng1n2").hint, "use /dev/nvme1n2");
+            "/dev/ng1n2: an NVMe generic device: it takes passthrough only");
+  EXPECT_EQ(refused_device("/dev/ng1n2").hint, "use -u1, or /dev/nvme1n2");
   EXPECT_EQ(refused_device("/dev/nvme-fabrics").what, "/dev/nvme-fabrics: a character device");
   EXPECT_EQ(refused_device("/dev/ngx").what, "/dev/ngx: a character device");
 }

@@ -44,6 +44,12 @@ class TemporaryFolder {
     std::ofstream(file, std::ios::binary) << content;
     return file;
   }
+  /// A symbolic link to a place in this folder, with the folders above the link.
+  void link(const std::string& place, const std::string& name) const {
+    const std::filesystem::path file = path_ + "/" + name;
+    std::filesystem::create_directories(file.parent_path());
+    std::filesystem::create_symlink(path_ + "/" + place, file);
+  }
   bool empty() const { return std::filesystem::is_empty(path_); }
 
  private:
