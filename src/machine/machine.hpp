@@ -143,22 +143,25 @@ RingFdinfo parse_ring_fdinfo(const std::string& text);
 /// times until there is a thread, and it runs.
 std::optional<RingFdinfo> read_ring_fdinfo(int ring_fd);
 
-/// Queue attributes of whole disks, changed for as long as this object lives.
+/// Queue attributes of whole disks, changed for as long as this object lives. One at a time.
 ///
-/// A guardian process is forked before anything is changed. It restores what this process did not
-/// when that ends, however it ends. Make it before any thread is started.
+/// A guardian process is forked before anything is changed, so make it before any thread is
+/// started. The guardian restores when it is told to, and when this process ends, however it ends.
+/// A disk's scheduler is set first and restored first: changing it resets other attributes, which
+/// are restored too, asked for or not.
 class QueueSettings {
  public:
   struct Change {
-    std::string disk, key, before, after;  ///< `after` as read back
+    std::string disk, key, before, after;  ///< `after` as read back; may equal `before`
   };
   /// Is every attribute there, and may this process write it? Touches nothing. Throws UserError
   /// with one Problem per thing that is wrong: unknown attribute (names near ones), read-only,
   /// no permission (needs root).
   static void check(const std::vector<std::string>& disks,
                     const std::vector<plan::QueueSetting>& settings, const Root& root = {});
-  /// Checks, sets and reads back. Throws UserError when the kernel refuses a value or answers with
-  /// another one; what was changed until then is restored.
+  /// Checks, sets and reads back. What has the value already is not written to. Throws UserError
+  /// when the kernel refuses a value or answers with another one; what was changed until then is
+  /// restored.
   QueueSettings(const std::vector<std::string>& disks,
                 const std::vector<plan::QueueSetting>& settings, const Root& root = {});
   QueueSettings(const QueueSettings&) = delete;
@@ -166,18 +169,19 @@ class QueueSettings {
   ~QueueSettings();  ///< restores what is not restored yet
 
   const std::vector<Change>& changes() const noexcept { return changes_; }
-  /// Restores, last change first, and dismisses the guardian. Returns what could not be restored,
-  /// empty when all is as it was. The second call does nothing.
+  /// Lets the guardian restore, looks whether it did, and returns what could not be restored: empty
+  /// when all is as it was. Does not hang on a disk that has stopped answering: after a few seconds
+  /// without progress that is the answer, and the guardian stays until it is done. The second call
+  /// does nothing.
   std::vector<base::Problem> restore();
 
  private:
   struct Guardian;
   std::vector<Change> changes_;
-  Root root_;
-  std::unique_ptr<Guardian> guardian_;
-  bool restored_ = false;
+  std::unique_ptr<Guardian> guardian_;  ///< empty when there is nothing to restore
 };
-/// Async-signal-safe: tells the guardian, if there is one, to restore at once.
+/// Async-signal-safe: tells the guardian, if there is one, to restore at once. For a process that
+/// is about to end and may not live to see it.
 void restore_queues_now() noexcept;
 
 struct Identity {
