@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "result/result.hpp"
@@ -18,6 +19,8 @@ std::string value_text(const std::string& key, const result::Settings::Value& va
 std::optional<std::uint64_t> number_in_force(const result::Cell& cell, const std::string& key);
 std::optional<bool> flag_in_force(const result::Cell& cell, const std::string& key);
 std::optional<std::string> text_in_force(const result::Cell& cell, const std::string& key);
+/// Numbers become texts. Empty also where there is no such list.
+std::vector<std::string> list_in_force(const result::Cell& cell, const std::string& key);
 
 /// "randread 4k  QD128 (submit 32, complete 32)  1 thread".
 std::string cell_title(const result::Cell& cell);
@@ -27,8 +30,15 @@ std::string engine_words(const result::Cell& cell);
 /// left to us ("auto").
 std::vector<std::string> adjustments(const result::Cell& cell);
 
-/// "/dev/nvme0n1 (block, 1.5 TiB, Samsung SSD 990 PRO)".
+/// "/dev/nvme0n1 (block, 1.5 TiB, Samsung SSD 990 PRO)", with what --queue changed.
 std::string target_words(const result::Target& target);
+/// What stands in the parentheses.
+std::vector<std::string> target_facts(const result::Target& target);
+/// "Linux 6.18.44, Example CPU 3000, 8 CPUs", as far as it is known.
+std::string machine_words(const result::Identity& identity);
+/// {"Warnings", {"sparse-target"}}, {"Notes", {"symlink"}}: each code once, warnings first.
+std::vector<std::pair<std::string, std::vector<std::string>>> finding_codes(
+    const std::vector<result::Finding>& findings);
 
 /// "2.11 µs/IO", in the unit that fits `nanoseconds`; with_unit = false leaves the unit out and
 /// `unit_from` chooses it.

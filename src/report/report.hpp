@@ -59,13 +59,17 @@ std::string latency_block(const result::Latency& latency);
 ///
 /// Settings it reads, of `granted` where they are there and else of `asked`: strings "engine";
 /// integers "depth", "batch_submit", "batch_complete", "block_size_bytes", "threads"; flags (bool,
-/// or 0 and 1) "nop", "random", "polled", "direct", "fixed_buffers", "register_files", "vectored";
-/// list of strings "setup_flags". A key in both with different values is reported as adjusted,
-/// unless "auto" was asked. Figures over several runs come from Cell::summary and Cell::runs.
+/// or 0 and 1) "nop", "random", "polled", "direct", "fixed_buffers", "register_files", "vectored",
+/// "passthrough"; lists "setup_flags", "restrictions", "nodes"; further the integer
+/// "buffer_page_bytes" and the strings "taskrun" and "sqthread_stats". A key in both with different
+/// values is reported as adjusted, unless "auto" or a "local-…" place was asked. Figures over
+/// several runs come from Cell::summary and Cell::runs. The same text for a document that was
+/// stored and read again, whatever bytes its names hold.
 std::string summary(const result::Document& document);
 
-/// The same figures as a Markdown table to paste into a mail or pull request, and as CSV (RFC 4180,
-/// one header line, one line per cell).
+/// The same figures as a Markdown table to paste into a mail or pull request, and as CSV (RFC 4180:
+/// lines end in CR LF; one header line, one line per cell; plain numbers with the unit in the
+/// header, empty where there is none).
 std::string summary_markdown(const result::Document& document);
 std::string summary_csv(const result::Document& document);
 

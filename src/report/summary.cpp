@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "report/cell_view.hpp"
+#include "report/figures.hpp"
 #include "report/report.hpp"
 #include "report/text.hpp"
 
@@ -14,59 +14,15 @@ namespace {
 using result::Cell;
 using result::Document;
 using result::Run;
-using result::SummaryFigure;
-
-// The runs behind the figures of a block. Unfinished ones stay out of medians (summarize() left
-// them out), but when there is nothing else, what they measured is shown and marked.
-struct Shown {
-  std::vector<const Run*> runs;
-  bool finished = true;
-};
-
-Shown shown_runs(const Cell& cell) {
-  Shown shown;
-  for (const Run& run : cell.runs) {
-    if (!run.interrupted && !run.stalled) shown.runs.push_back(&run);
-  }
-  if (shown.runs.empty() && !cell.runs.empty()) shown = {{&cell.runs.back()}, false};
-  return shown;
-}
-
-template <typename Figure>
-std::optional<double> median_of(const Shown& shown, Figure figure_of_run) {
-  std::vector<double> values;
-  for (const Run* run : shown.runs) {
-    const std::optional<double> value = figure_of_run(*run);
-    if (value) values.push_back(*value);
-  }
-  if (values.empty()) return std::nullopt;
-  return stats::median(values);
-}
-
-template <typename Figure>
-std::int64_t total_of(const Shown& shown, Figure figure_of_run) {
-  std::int64_t total = 0;
-  for (const Run* run : shown.runs) total += static_cast<std::int64_t>(figure_of_run(*run));
-  return total;
-}
-
-const SummaryFigure* figure_named(const Cell& cell, const std::string& name) {
-  for (const auto& [key, figure] : cell.summary) {
-    if (key == name) return &figure;
-  }
-  return nullptr;
-}
 
 // Counts are added up, unlike the medians around them, so they say over what.
 std::string in_all_runs(const Shown& shown) {
-  return shown.runs.size() < 2 ? "" : fmt::format("; in {} runs", shown.runs.size());
+  return shown.runs.size() < 2 ? "" : glue(fmt::format("; in {} runs", shown.runs.size()));
 }
 
-std::string percent(double fraction) { return fmt::format("{:.1f}%", fraction * 100); }
-
-std::string headline(const Cell& cell, const Shown& shown) {
-  const SummaryFigure* iops = figure_named(cell, "iops");
-  if (iops == nullptr || iops->n < 2) {
+std::string headline(const Cell& cell, const Shown& shown, const Figures& figures) {
+  const auto& iops = figures.several;
+  if (!iops) {
     const Run& run = *shown.runs.front();
     return row("IOPS", base::format_iops(run.iops),
                fmt::format("total / time: {} in {:.3f} s{}", count_of(run.ios, "I/O"),
@@ -87,32 +43,21 @@ std::string headline(const Cell& cell, const Shown& shown) {
   return row("IOPS", base::format_iops(iops->median), list(words)) + row("", "", doubt);
 }
 
-std::string latency_row(const Shown& shown) {
+std::string latency_row(const Figures& figures) {
   std::vector<std::string> words;
-  const auto add = [&](const std::string& name, const std::optional<double>& nanoseconds) {
-    if (nanoseconds) words.push_back(name + ' ' + base::format_duration(*nanoseconds));
+  const auto add = [&](const char* name, const std::optional<double>& nanoseconds) {
+    if (nanoseconds)
+      words.push_back(fmt::format("{} {}", name, base::format_duration(*nanoseconds)));
   };
-  add("mean", median_of(shown, [](const Run& run) {
-        return run.latency ? std::optional(run.latency->mean) : std::nullopt;
-      }));
-  for (const std::string name : {"p50", "p99", "p99.9"}) {
-    add(name, median_of(shown, [&](const Run& run) -> std::optional<double> {
-          if (!run.latency) return std::nullopt;
-          for (const auto& [key, value] : run.latency->percentiles) {
-            if (key == name) return static_cast<double>(value);
-          }
-          return std::nullopt;
-        }));
-  }
-  std::optional<double> max;
-  for (const Run* run : shown.runs) {
-    if (run->latency) max = std::max(max.value_or(0), static_cast<double>(run->latency->max));
-  }
-  add("max", max);
+  add("mean", figures.latency_mean_ns);
+  add("p50", figures.latency_p50_ns);
+  add("p99", figures.latency_p99_ns);
+  add("p99.9", figures.latency_p999_ns);
+  add("max", figures.latency_max_ns);
   return words.empty() ? "" : row("Latency", list(words));
 }
 
-std::string cpu_rows(const Shown& shown) {
+std::string cpu_row(const Shown& shown, const Figures& figures) {
   const double user_ns =
       static_cast<double>(total_of(shown, [](const Run& run) { return run.cpu.user_ns; }));
   const double system_ns =
@@ -120,7 +65,7 @@ std::string cpu_rows(const Shown& shown) {
   const double elapsed_ns =
       static_cast<double>(total_of(shown, [](const Run& run) { return run.elapsed_ns; }));
   std::string out;
-  const auto per_io = median_of(shown, [](const Run& run) { return run.cpu.per_io_ns; });
+  const auto& per_io = figures.cpu_per_io_ns;
   if (per_io && user_ns + system_ns > 0) {
     // The median belongs to one run, its parts are those of all: shares make them add up.
     const double user = *per_io * user_ns / (user_ns + system_ns);
@@ -130,13 +75,61 @@ std::string cpu_rows(const Shown& shown) {
       words += fmt::format("; {:.2f} CPUs busy", (user_ns + system_ns) / elapsed_ns);
     }
     out += row("CPU", cpu_per_io(*per_io), words);
+    // With SQPOLL the submitting thread's own time says little: the work is done elsewhere.
+    if (figures.poller_per_io_ns && figures.submitters_per_io_ns) {
+      out +=
+          row("", "",
+              list({"submitting threads " + cpu_per_io_bare(*figures.submitters_per_io_ns, *per_io),
+                    "SQPOLL threads " + cpu_per_io_bare(*figures.poller_per_io_ns, *per_io)}));
+    }
   }
+  return out;
+}
+
+// "thread 4242 on CPU 1", as far as it is the same in all runs: each has new threads.
+std::string pollers_words(const Shown& shown) {
+  const auto cpu_of = [](const Run* run) {
+    return run->sqpoll ? run->sqpoll->cpu : std::optional<int>();
+  };
+  const Run* first = shown.runs.front();
+  const bool one_place = std::all_of(shown.runs.begin(), shown.runs.end(),
+                                     [&](const Run* run) { return cpu_of(run) == cpu_of(first); });
+  const std::size_t pollers = first->sqpoll ? first->sqpoll->pollers.size() : 0;
+  if (pollers > 1) return count_of(pollers, "thread");
+  std::string words;
+  if (shown.runs.size() == 1) words = fmt::format("thread {}", first->sqpoll->thread_id);
+  if (one_place && cpu_of(first)) {
+    words += fmt::format("{}on CPU {}", words.empty() ? "" : " ", *cpu_of(first));
+  }
+  return words;
+}
+
+std::string sqpoll_row(const Shown& shown, const Figures& figures) {
+  const bool any = std::any_of(shown.runs.begin(), shown.runs.end(),
+                               [](const Run* run) { return run->sqpoll.has_value(); });
+  if (!any) return "";
+  const auto& busy = figures.poller_utilisation;
+  std::string words = pollers_words(shown);
+  if (!words.empty()) words += "; ";
+  std::vector<std::string> costs;
+  if (figures.poller_per_io_ns) {
+    costs.push_back(base::format_duration(*figures.poller_per_io_ns) + " CPU per I/O");
+  }
+  const auto wakeups =
+      total_of(shown, [](const Run& run) { return run.sqpoll ? run.sqpoll->wakeups : 0; });
+  costs.push_back(count_of(static_cast<std::uint64_t>(wakeups), "wake-up"));
+  return row("SQPOLL", busy ? percent(*busy) + " busy" : "on",
+             words + list(costs) + in_all_runs(shown));
+}
+
+std::string switches_row(const Shown& shown) {
   const auto voluntary = total_of(shown, [](const Run& r) { return r.cpu.voluntary_switches; });
   const auto forced = total_of(shown, [](const Run& r) { return r.cpu.involuntary_switches; });
-  out += row("Switches", fmt::format("{}", voluntary + forced),
-             list({fmt::format("{} voluntary", voluntary), fmt::format("{} involuntary", forced)}) +
-                 in_all_runs(shown));
-  return out;
+  return row(
+      "Switches",
+      fmt::format("{}", static_cast<std::uint64_t>(voluntary) + static_cast<std::uint64_t>(forced)),
+      list({fmt::format("{} voluntary", voluntary), fmt::format("{} involuntary", forced)}) +
+          in_all_runs(shown));
 }
 
 std::string batching_rows(const Shown& shown) {
@@ -191,46 +184,32 @@ std::string place(const Document& document, std::uint32_t target, std::uint64_t 
   return words;
 }
 
-std::string error_rows(const Document& document, const Cell& cell) {
-  result::ErrorTally total;
-  std::optional<Run::ShortRead> first_short;
-  std::uint64_t short_reads = 0, retries = 0;
-  std::size_t runs_with_errors = 0, runs_with_short_reads = 0;
-  for (const Run& run : cell.runs) {
-    total.count += run.errors.count;
-    for (const auto& [name, count] : run.errors.by_errno) total.by_errno[name] += count;
-    if (!total.first) total.first = run.errors.first;
-    if (!first_short) first_short = run.first_short_read;
-    runs_with_errors += run.errors.count > 0 ? 1 : 0;
-    runs_with_short_reads += run.short_reads > 0 ? 1 : 0;
-    short_reads += run.short_reads;
-    retries += run.retries_eagain;
-  }
+std::string error_rows(const Document& document, const Cell& cell, const Trouble& trouble) {
   std::string out;
-  if (total.count > 0) {
-    std::string words = list(errno_counts(total)) + in_runs(runs_with_errors, cell.runs.size());
-    if (total.first) {
-      words += "; first " + printable(total.first->errno_name) +
-               place(document, total.first->target, total.first->offset_bytes);
+  const std::size_t runs = cell.runs.size();
+  if (trouble.errors.count > 0) {
+    std::string words = list(errno_counts(trouble.errors)) + in_runs(trouble.with_errors, runs);
+    if (const auto& first = trouble.errors.first) {
+      words += "; first " + printable(first->errno_name) +
+               place(document, first->target, first->offset_bytes);
     }
-    out += row("Errors", fmt::format("{}", total.count), words + "; not counted as I/Os");
+    out += row("Errors", fmt::format("{}", trouble.errors.count), words + "; not counted as I/Os");
   }
-  if (short_reads > 0) {
-    std::string words = "not counted as I/Os" + in_runs(runs_with_short_reads, cell.runs.size());
-    if (first_short)
-      words += "; first" + place(document, first_short->target, first_short->offset_bytes);
-    out += row("Short reads", fmt::format("{}", short_reads), words);
+  if (trouble.short_reads > 0) {
+    std::string words = "not counted as I/Os" + in_runs(trouble.with_short_reads, runs);
+    if (const auto& first = trouble.first_short_read) {
+      words += "; first" + place(document, first->target, first->offset_bytes);
+    }
+    out += row("Short reads", fmt::format("{}", trouble.short_reads), words);
   }
-  if (retries > 0)
-    out += row("Retries", fmt::format("{}", retries), "after EAGAIN, EINTR or EBUSY");
+  if (trouble.retries > 0) {
+    out += row("Retries", fmt::format("{}", trouble.retries), "after EAGAIN, EINTR or EBUSY");
+  }
   return out;
 }
 
-std::string doubt_rows(const Document& document, const Cell& cell) {
+std::string doubt_rows(const Document& document, const Cell& cell, const Trouble& trouble) {
   std::string out;
-  std::size_t unsteady = 0;
-  std::uint32_t io_workers = 0;
-  std::vector<std::pair<std::string, std::size_t>> warnings;  // in order of appearance, with count
   for (const Run& run : cell.runs) {
     const std::string which = cell.runs.size() < 2 ? "" : fmt::format("run {}, ", run.index + 1);
     const std::string elapsed = base::format_duration(static_cast<double>(run.elapsed_ns));
@@ -243,26 +222,15 @@ std::string doubt_rows(const Document& document, const Cell& cell) {
           document.session.signal ? "by " + printable(*document.session.signal) + ' ' : "";
       out += row("Interrupted", fmt::format("{}{}after {}: partial result", which, by, elapsed));
     }
-    unsteady += run.steady && !*run.steady ? 1 : 0;
-    io_workers = std::max(io_workers, run.io_workers);
-    for (const std::string& warning : run.warnings) {
-      const auto same = [&](const auto& known) { return known.first == warning; };
-      const auto known = std::find_if(warnings.begin(), warnings.end(), same);
-      if (known != warnings.end()) {
-        ++known->second;
-      } else {
-        warnings.emplace_back(warning, 1);
-      }
-    }
   }
-  if (unsteady > 0) {
-    out += row("Unsteady", "IOPS drifted or jumped" + in_runs(unsteady, cell.runs.size()));
+  if (trouble.unsteady > 0) {
+    out += row("Unsteady", "IOPS drifted or jumped" + in_runs(trouble.unsteady, cell.runs.size()));
   }
-  if (io_workers > 0) {
-    out += row("Workers", fmt::format("{}", io_workers),
+  if (trouble.io_workers > 0) {
+    out += row("Workers", fmt::format("{}", trouble.io_workers),
                "kernel threads (iou-wrk) took over requests that would have blocked");
   }
-  for (const auto& [warning, count] : warnings) {
+  for (const auto& [warning, count] : trouble.warnings) {
     const std::string where = in_runs(count, cell.runs.size());
     out += row("Warning", printable(warning) + (where.empty() ? "" : " (" + where.substr(1) + ')'));
   }
@@ -280,28 +248,15 @@ std::string cell_block(const Document& document, const Cell& cell) {
     out += row("IOPS", "none: no run took place");
     return out;
   }
-  out += headline(cell, shown);
-  const auto bandwidth = median_of(shown, [](const Run& run) { return run.bytes_per_second; });
-  if (bandwidth) out += row("Bandwidth", base::format_bandwidth(*bandwidth));
-  return out + latency_row(shown) + cpu_rows(shown) + batching_rows(shown) + time_row(shown) +
-         error_rows(document, cell) + doubt_rows(document, cell);
-}
-
-std::string finding_rows(const Document& document) {
-  std::map<std::string, std::vector<std::string>> codes;
-  for (const result::Finding& finding : document.findings) {
-    auto& known = codes[finding.severity];
-    const std::string code = printable(finding.code);
-    if (std::find(known.begin(), known.end(), code) == known.end()) known.push_back(code);
+  const Figures figures = figures_of(cell, shown);
+  const Trouble trouble = trouble_of(cell);
+  out += headline(cell, shown, figures);
+  if (figures.bytes_per_second) {
+    out += row("Bandwidth", base::format_bandwidth(*figures.bytes_per_second));
   }
-  std::string out;
-  for (const auto& [severity, names] : codes) {
-    const std::string label = severity == "warning" ? "Warnings"
-                              : severity == "info"  ? "Notes"
-                                                    : printable(severity);
-    out = row(label, join(names, ", ")) + out;  // warnings before notes: the map has them after
-  }
-  return out;
+  return out + latency_row(figures) + cpu_row(shown, figures) + sqpoll_row(shown, figures) +
+         switches_row(shown) + batching_rows(shown) + time_row(shown) +
+         error_rows(document, cell, trouble) + doubt_rows(document, cell, trouble);
 }
 
 }  // namespace
@@ -320,18 +275,13 @@ std::string summary(const Document& document) {
     }
     out += row(i == 0 ? "Target" : "", target_words(document.targets[i]));
   }
-  std::vector<std::string> machine;
-  if (!document.identity.kernel_release.empty()) {
-    machine.push_back("Linux " + printable(document.identity.kernel_release));
+  if (const std::string words = machine_words(document.identity); !words.empty()) {
+    out += row("Machine", words);
   }
-  if (!document.identity.cpu_model.empty()) {
-    machine.push_back(printable(document.identity.cpu_model));
+  for (const auto& [label, codes] : finding_codes(document.findings)) {
+    out += row(label, join(codes, ", "));
   }
-  if (document.identity.cpus_online > 0) {
-    machine.push_back(count_of(static_cast<std::uint64_t>(document.identity.cpus_online), "CPU"));
-  }
-  if (!machine.empty()) out += row("Machine", join(machine, ", "));
-  return out + finding_rows(document);
+  return out;
 }
 
 }  // namespace uringbench::report

@@ -16,29 +16,31 @@ constexpr char kGlue = '\x1f';
 
 bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
-// Length in bytes of the well-formed, printable character at the front of `text`; 0 when there is
-// none. Ranges: Unicode standard, table 3-7; U+0080–U+009F are control characters as well.
-std::size_t character_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
-  };
+// The character at the front of a text: how many bytes, and whether it may be shown as it is.
+// Ranges: Unicode standard, table 3-7. Of a malformed one, the bytes that could have begun one are
+// taken together: a JSON document has one U+FFFD in their place, and it shall look the same.
+struct Front {
+  std::size_t bytes;
+  bool shown;
+};
+
+Front front_of(std::string_view text) {
   const auto within = [&](std::size_t i, unsigned low, unsigned high) {
-    return byte(i) >= low && byte(i) <= high;
+    const unsigned byte = i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
+    return byte >= low && byte <= high;
   };
-  const auto tail = [&](std::size_t i) { return within(i, 0x80, 0xBF); };
-  const unsigned lead = byte(0);
-  if (lead >= 0x20 && lead < 0x7F) return 1;
-  if (lead == 0xC2) return within(1, 0xA0, 0xBF) ? 2 : 0;
-  if (lead > 0xC2 && lead <= 0xDF) return tail(1) ? 2 : 0;
-  if ((lead & 0xF0) == 0xE0) {
-    const bool second = within(1, lead == 0xE0 ? 0xA0 : 0x80, lead == 0xED ? 0x9F : 0xBF);
-    return second && tail(2) ? 3 : 0;
+  const unsigned lead = static_cast<unsigned char>(text.front());
+  if (lead < 0x80) return {1, lead >= 0x20 && lead != 0x7F};
+  if (lead < 0xC2 || lead > 0xF4) return {1, false};
+  const unsigned low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+  const unsigned high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+  if (!within(1, low, high)) return {1, false};
+  const std::size_t length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  for (std::size_t i = 2; i < length; ++i) {
+    if (!within(i, 0x80, 0xBF)) return {i, false};
   }
-  if (lead >= 0xF0 && lead <= 0xF4) {
-    const bool second = within(1, lead == 0xF0 ? 0x90 : 0x80, lead == 0xF4 ? 0x8F : 0xBF);
-    return second && tail(2) && tail(3) ? 4 : 0;
-  }
-  return 0;
+  const bool control = lead == 0xC2 && within(1, 0x80, 0x9F);  // U+0080 to U+009F
+  return {length, !control && text.substr(0, length) != "\xEF\xBF\xBD"};
 }
 
 // Bytes that the first `most` columns take.
@@ -55,14 +57,9 @@ std::size_t bytes_of_columns(std::string_view text, std::size_t most) {
 std::string printable(std::string_view text) {
   std::string out;
   while (!text.empty()) {
-    const std::size_t length = character_length(text);
-    if (length == 0) {
-      out += '?';
-      text.remove_prefix(1);
-    } else {
-      out += text.substr(0, length);
-      text.remove_prefix(length);
-    }
+    const Front front = front_of(text);
+    out += front.shown ? text.substr(0, front.bytes) : "?";
+    text.remove_prefix(front.bytes);
   }
   return out;
 }
@@ -94,19 +91,25 @@ std::string glue(std::string phrase) {
   return phrase;
 }
 
+std::string unglued(std::string phrase) {
+  std::replace(phrase.begin(), phrase.end(), kGlue, ' ');
+  return phrase;
+}
+
 std::string list(const std::vector<std::string>& phrases) {
   std::vector<std::string> glued;
   for (const std::string& phrase : phrases) glued.push_back(glue(phrase));
   return join(glued, ", ");
 }
 
-std::string wrap(std::string_view prefix, std::string_view source, std::size_t hanging) {
+std::string wrap(std::string_view prefix, std::string_view source, std::size_t hanging,
+                 std::size_t page) {
   // A phrase that fits on no line must break after all.
   std::string loosened(source);
   for (std::size_t begin = 0; begin < loosened.size();) {
     const std::size_t end = std::min(loosened.find(' ', begin), loosened.size());
     const auto word = std::string_view(loosened).substr(begin, end - begin);
-    if (hanging + columns(word) > kPageColumns) {
+    if (hanging + columns(word) > page) {
       std::replace(loosened.begin() + static_cast<std::ptrdiff_t>(begin),
                    loosened.begin() + static_cast<std::ptrdiff_t>(end), kGlue, ' ');
     }
@@ -125,13 +128,13 @@ std::string wrap(std::string_view prefix, std::string_view source, std::size_t h
     const std::size_t end = text.find(' ');
     std::string_view word = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    if (line_has_words && column + 1 + columns(word) > kPageColumns) new_line();
+    if (line_has_words && column + 1 + columns(word) > page) new_line();
     if (line_has_words) {
       out += ' ';
       ++column;
     }
-    while (column + columns(word) > kPageColumns) {
-      const std::size_t fits = bytes_of_columns(word, kPageColumns - column);
+    while (column + columns(word) > page) {
+      const std::size_t fits = bytes_of_columns(word, page - column);
       out += word.substr(0, fits);
       word.remove_prefix(fits);
       new_line();
@@ -141,8 +144,7 @@ std::string wrap(std::string_view prefix, std::string_view source, std::size_t h
     line_has_words = true;
   }
   while (!out.empty() && out.back() == ' ') out.pop_back();
-  std::replace(out.begin(), out.end(), kGlue, ' ');
-  return out + '\n';
+  return unglued(std::move(out)) + '\n';
 }
 
 std::string row(std::string_view label, std::string_view text) {

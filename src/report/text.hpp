@@ -12,7 +12,8 @@ namespace uringbench::report {
 inline constexpr std::size_t kPageColumns = 80;
 
 /// Names come from the outside and may hold anything: control characters, which could drive the
-/// reader's terminal, and bytes that are no UTF-8 become '?'.
+/// reader's terminal, and bytes that are no UTF-8 become '?'. So does U+FFFD, which stands for
+/// such bytes in a document: names look alike before and after they were stored.
 std::string printable(std::string_view text);
 
 /// How many columns valid UTF-8 takes, at one per code point.
@@ -28,12 +29,15 @@ std::string join(const std::vector<std::string>& words, std::string_view separat
 
 /// Ties a phrase together: "1.36 ms" stays on one line as long as it fits on one.
 std::string glue(std::string phrase);
+/// The same phrase with its blanks, for what is not wrapped.
+std::string unglued(std::string phrase);
 /// "a, b c, d", broken between the phrases only.
 std::string list(const std::vector<std::string>& phrases);
 
 /// `prefix` and `text` broken at spaces to the page; later lines are indented by `hanging` columns.
 /// A word longer than a line is broken where the line ends. Ends in a newline.
-std::string wrap(std::string_view prefix, std::string_view text, std::size_t hanging);
+std::string wrap(std::string_view prefix, std::string_view text, std::size_t hanging,
+                 std::size_t page = kPageColumns);
 
 /// "  Label        text", and "  Label        value      text".
 std::string row(std::string_view label, std::string_view text);

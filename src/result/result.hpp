@@ -226,11 +226,15 @@ void summarize(Cell& cell);
 /// valid UTF-8 (file names, argv) are written with U+FFFD in place of what is not.
 std::string to_json(const Document& document);
 
-/// The way back. Unknown keys are ignored: adding one keeps the version. Throws UserError naming
-/// `name`: internal (exit 1) for what is no JSON, not_comparable (exit 5) for another schema, a
-/// version this program does not know, or a known key with an impossible value.
+/// The way back: to_json() of it is the same text. Unknown keys are ignored: adding one keeps the
+/// version. In Settings, whole numbers become int64 where they fit, and an empty list is one of
+/// texts. Throws UserError naming `name`: internal (exit 1) for what is no JSON, not complete, or
+/// beyond any result (512 MiB, 64 levels, 1000 members of an object, very many tiny values);
+/// not_comparable (exit 5) for another schema, a version this program does not know, a key that
+/// stands twice, or a known key with an impossible value.
 Document from_json(const std::string& text, const std::string& name);
-/// Reads and parses. Throws SystemError(internal) when the file cannot be read.
+/// Reads and parses; not from block devices. Throws SystemError(internal) when the file cannot be
+/// read.
 Document load(const std::string& path);
 
 /// What `doctor` found, as plain data: schema "uringbench.doctor", version 1.

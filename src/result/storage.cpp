@@ -1,4 +1,4 @@
-// The document's way to disk: complete under its name, or not there at all.
+// The document's way to disk, complete under its name or not there at all, and the way back.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "result/json_input.hpp"
 #include "result/result.hpp"
 
 namespace uringbench::result {
@@ -256,6 +257,31 @@ void save_atomically(const std::string& path, const std::string& text) {
   }
   if (rename_error != 0) fail("rename", path, rename_error);
   sync_folder(folder);
+}
+
+Document load(const std::string& path) {
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  if (file.get() < 0) fail("open", path, errno);
+  struct stat facts {};
+  if (::fstat(file.get(), &facts) != 0) fail("stat", path, errno);
+  if (facts.st_size > off_t{kMostBytes}) refuse_size(path);
+  if (S_ISBLK(facts.st_mode)) {
+    throw UserError(ExitCode::internal, path + ": is a block device, not a result document",
+                    "name the file that --json wrote");
+  }
+  std::string text;
+  constexpr std::size_t kChunk = std::size_t{1} << 20;
+  for (ssize_t got = 1; got > 0;) {
+    const std::size_t have = text.size();
+    if (have > kMostBytes) refuse_size(path);
+    text.resize(have + kChunk);
+    do {
+      got = ::read(file.get(), text.data() + have, kChunk);
+    } while (got < 0 && errno == EINTR);
+    if (got < 0) fail("read", path, errno);
+    text.resize(have + static_cast<std::size_t>(got));
+  }
+  return from_json(text, path);
 }
 
 void remove_unfinished_file() noexcept {

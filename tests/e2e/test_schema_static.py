@@ -9,6 +9,7 @@ import pytest
 from helpers import ROOT, parse_document
 
 SCHEMA = parse_document((ROOT / "docs/schema/result-v1.schema.json").read_text())
+DOCTOR = parse_document((ROOT / "docs/schema/doctor-v1.schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 GOLDEN = sorted((ROOT / "tests/golden").glob("result-v1-*.json"))
 
@@ -53,7 +54,8 @@ def objects(value, path=()):
 
 
 # Objects whose keys the writer does not choose.
-FREE_FORM = {"asked", "granted", "mitigations", "smt", "temperature_celsius", "queue", "by_errno"}
+FREE_FORM = {"asked", "granted", "mitigations", "smt", "temperature_celsius", "queue",
+             "queue_restored", "by_errno"}
 
 
 def test_schema_is_one():
@@ -170,6 +172,7 @@ def test_every_text_and_flag_refuses_a_number():
 
 
 RUN = ("cells", 0, "runs", 0)
+LAST = ("cells", 0, "runs", 1)
 
 
 @pytest.mark.parametrize("path, value", [
@@ -203,7 +206,17 @@ RUN = ("cells", 0, "runs", 0)
     ((*RUN, "latency_ns", "buckets"), [[1, 0]]),
     ((*RUN, "latency_ns", "p101"), 5),
     ((*RUN, "latency_ns", "0.00"), 5),
+    (("targets", 1, "namespace_id"), 0),
+    ((*LAST, "sqpoll", "pollers"), []),
+    ((*LAST, "sqpoll"), {"thread_id": 1, "wakeups": 0, "utilisation": 0.5}),
     (("cells", 0, "asked", "depth"), 0),
+    (("cells", 0, "asked", "threads"), "many"),
+    (("cells", 0, "asked", "cpus"), "0-3"),
+    (("cells", 0, "asked", "taskrun"), "eager"),
+    (("cells", 0, "asked", "queue"), ["iostats"]),
+    (("cells", 0, "asked", "sqthread_stats_bit"), 32),
+    (("cells", 0, "granted", "sqthread_stats"), "off"),
+    (("cells", 0, "granted", "restrictions"), "READ"),
     (("cells", 0, "asked", "depth"), "128"),
     (("cells", 0, "granted", "setup_flags"), "SQPOLL"),
     (("cells", 0, "asked", "anything"), None),
@@ -232,10 +245,33 @@ def test_what_was_not_measured_may_be_absent(document_without):
     VALIDATOR.validate(lacking)
 
 
-def test_settings_of_later_versions_are_welcome():
+@pytest.mark.parametrize("name", ["EIO", "errno 4242", "NVME_SC_READ_ERROR", "NVME_STATUS_0x1c2",
+                                  "NVME_SC_LBA_RANGE|DNR", "NVME_STATUS_0x1c2|CRD1|DNR"])
+def test_names_of_errors(name):
+    document_with = full()
+    step(document_with, RUN)["errors"] = {
+        "count": 1, "by_errno": {name: 1}, "first": {"errno": name, "target": 0, "offset_bytes": 0}}
+    VALIDATOR.validate(document_with)
+
+
+@pytest.mark.parametrize("name", ["5", "eio", "NVME", "NVME_SC_", "NVME_STATUS_450", "EIO|DNR",
+                                  "NVME_SC_READ_ERROR|", "NVME_SC_READ_ERROR DNR"])
+def test_what_is_no_name_of_an_error(name):
+    spoilt = full()
+    step(spoilt, RUN)["errors"] = {"count": 1, "by_errno": {name: 1}}
+    assert not VALIDATOR.is_valid(spoilt)
+
+
+@pytest.mark.parametrize("where, settings", [
+    ("asked", {"engine": "aio", "passthrough": True, "threads": "auto", "cpus": "local-core"}),
+    ("asked", {"cpus": "local-node", "taskrun": "plain", "hugetlb": "anon", "queue": []}),
+    ("asked", {"note": "x", "ratio": 0.5}),
+    ("granted", {"sqpoll": False, "sqthread_stats": "accepted-but-not-off", "nodes": [0, 1]}),
+    ("granted", {"cpus": [0, 2], "restrictions": ["READ_FIXED"], "buffer_page_bytes": 0}),
+])
+def test_settings_that_are_welcome(where, settings):
     extended = full()
-    extended["cells"][0]["asked"].update(
-        sqpoll=True, sqpoll_idle_ms=50, queue=["iostats=0"], cpus=[0, 2], ratio=0.5, note="x")
+    extended["cells"][0][where].update(settings)
     VALIDATOR.validate(extended)
 
 
@@ -266,4 +302,51 @@ def test_the_documentation_names_every_key():
     # Percentiles are described as a range, settings by their most important members.
     known -= {"p90", "runtime_ns"}
     missing = {key for key in known if f"`{key}`" not in page}
+    assert not missing
+
+
+DOCTOR_VALIDATOR = jsonschema.Draft202012Validator(DOCTOR)
+CHECKUPS = sorted((ROOT / "tests/golden").glob("doctor-v1-*.json"))
+
+
+def test_doctor_schema_is_one():
+    jsonschema.Draft202012Validator.check_schema(DOCTOR)
+
+
+def test_what_both_schemas_define_is_the_same():
+    shared = SCHEMA["$defs"].keys() & DOCTOR["$defs"].keys()
+    assert {"tool", "identity", "weather", "target", "device", "finding"} <= shared
+    for name in shared:
+        assert SCHEMA["$defs"][name] == DOCTOR["$defs"][name], name
+
+
+def test_there_are_golden_checkups():
+    assert [path.name for path in CHECKUPS] == ["doctor-v1-full.json", "doctor-v1-minimal.json"]
+
+
+@pytest.mark.parametrize("path", CHECKUPS, ids=lambda path: path.name)
+def test_golden_checkups_are_valid(path):
+    DOCTOR_VALIDATOR.validate(document(path))
+
+
+def test_every_object_of_a_checkup_is_closed_and_misses_what_it_needs():
+    whole = document(CHECKUPS[0])
+    checked = 0
+    for path in objects(whole):
+        if path and path[-1] in FREE_FORM:
+            continue
+        spoilt = json.loads(json.dumps(whole))
+        step(spoilt, path)["unheard_of"] = 1
+        assert not DOCTOR_VALIDATOR.is_valid(spoilt), path
+        for key in step(whole, path):
+            spoilt = json.loads(json.dumps(whole))
+            step(spoilt, path)[key] = None
+            assert not DOCTOR_VALIDATOR.is_valid(spoilt), (path, key)
+            checked += 1
+    assert checked > 60
+
+
+def test_the_page_names_every_key_of_a_checkup():
+    section = (ROOT / "docs/result-schema.md").read_text().split("## The document of `doctor`")[1]
+    missing = {key for key in DOCTOR["properties"] if f"`{key}`" not in section}
     assert not missing

@@ -159,8 +159,10 @@ TEST(Text, PrintableKeepsUtf8AndNothingElse) {
   EXPECT_EQ(printable("caf\xE9 \xC3"), "caf? ?");
   EXPECT_EQ(printable("\xC2\x9B"
                       "31m"),
-            "??31m");  // the 8-bit form of ESC [
+            "?31m");  // the 8-bit form of ESC [
   EXPECT_EQ(printable("\xC0\xAF \xED\xA0\x80 \xF4\x90\x80\x80"), "?? ??? ????");
+  EXPECT_EQ(printable("\xE2\x82 \xF0\x9F\x98"), "? ?");  // cut-off characters
+  EXPECT_EQ(printable("a\uFFFD"), "a?");
 }
 
 TEST(Text, ColumnsCountsCharacters) {

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "golden.hpp"
 #include "report/report.hpp"
 #include "report/text.hpp"
@@ -13,6 +15,7 @@ using testing::full_document;
 using testing::minimal_document;
 using testing::sample_run;
 using testing::six_run_document;
+using testing::sqpoll_document;
 
 // What holds for every summary, whatever it says.
 void expect_page(const std::string& text) {
@@ -134,6 +137,95 @@ TEST(Summary, Nop) {
   }
   result::summarize(document.cells[0]);
   expect_summary("summary-nop.txt", document);
+}
+
+TEST(Summary, SqpollInOneRun) { expect_summary("summary-sqpoll.txt", sqpoll_document(1)); }
+
+TEST(Summary, SqpollInSixRuns) { expect_summary("summary-sqpoll-six.txt", sqpoll_document(6)); }
+
+TEST(Summary, SqpollThatTellsNothingOfItself) {
+  result::Document document = sqpoll_document(1);
+  result::Sqpoll silent;
+  silent.thread_id = 7;
+  silent.wakeups = 1;
+  document.cells[0].runs[0].sqpoll = silent;
+  document.cells[0].granted.set("taskrun", "plain");
+  const std::string text = summary(document);
+  expect_page(text);
+  EXPECT_NE(text.find("  SQPOLL       on           thread 7; 1 wake-up\n"), std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("submitting threads"), std::string::npos) << text;
+  EXPECT_NE(text.find("SQ_AFF, task work plain\n"), std::string::npos) << text;
+}
+
+TEST(Summary, SeveralSqpollThreads) {
+  result::Document document = sqpoll_document(2);
+  for (result::Run& run : document.cells[0].runs) run.sqpoll->pollers.resize(2);
+  EXPECT_NE(summary(document).find("93.1% busy   2 threads; 1.90 µs CPU per I/O,\n"
+                                   "                            24 wake-ups; in 2 runs\n"),
+            std::string::npos)
+      << summary(document);
+  document.cells[0].runs[1].sqpoll->pollers.clear();
+  document.cells[0].runs[0].sqpoll->pollers.clear();
+  document.cells[0].runs[1].sqpoll->cpu = 3;  // not where it was before: no place is named
+  EXPECT_NE(summary(document).find("93.1% busy   1.90 µs CPU per I/O,"), std::string::npos)
+      << summary(document);
+}
+
+std::string engine_row_of(result::Cell cell, result::Settings granted) {
+  result::Document document = minimal_document();
+  cell.granted = std::move(granted);
+  document.cells = {cell};
+  const std::string text = summary(document);
+  const std::size_t begin = text.find("Engine") + 13;
+  return text.substr(begin, text.find("\n  IOPS", begin) - begin);
+}
+
+TEST(Summary, EnginesInWords) {
+  result::Cell cell = testing::sample_cell();
+  cell.asked = {};
+  using Texts = std::vector<std::string>;
+  const auto words = [&](const result::Settings& granted) { return engine_row_of(cell, granted); };
+  result::Settings aio;
+  aio.set("engine", "aio").set("polled", false).set("direct", true);
+  EXPECT_EQ(words(aio), "aio, direct");
+  result::Settings passthrough;
+  passthrough.set("engine", "io_uring").set("passthrough", true).set("polled", true);
+  passthrough.set("direct", true).set("buffer_page_bytes", 2'097'152);
+  EXPECT_EQ(words(passthrough), "io_uring, NVMe passthrough, polled, huge pages of 2.0 MiB");
+  result::Settings rest;
+  rest.set("nodes", std::vector<std::int64_t>{0, 1}).set("buffer_page_bytes", 0);
+  rest.set("setup_flags", Texts{"COOP_TASKRUN"}).set("taskrun", "coop");
+  rest.set("restrictions", Texts{"READ", "FIXED_FILE"}).set("sqthread_stats", "on");
+  EXPECT_EQ(words(rest), "NUMA nodes 0+1, COOP_TASKRUN, restricted to READ+FIXED_FILE");
+  for (const auto& [state, said] : std::map<std::string, std::string>{
+           {"off-verified", "SQPOLL statistics off (verified)"},
+           {"accepted-but-not-off", "SQPOLL statistics on (flag accepted, no effect)"},
+           {"refused", "SQPOLL statistics on (flag refused)"},
+           {"\x1b", "SQPOLL statistics ?"}}) {
+    result::Settings granted;
+    granted.set("sqthread_stats", state);
+    EXPECT_EQ(words(granted), said);
+  }
+}
+
+TEST(Summary, WhatWasLeftToUsIsNoAdjustment) {
+  result::Document document = with_runs(1);
+  document.cells[0].asked = {};
+  document.cells[0].asked.set("threads", "auto").set("cpus", "local-core");
+  document.cells[0].granted = {};
+  document.cells[0].granted.set("threads", 2).set("cpus", std::vector<std::int64_t>{0, 4});
+  EXPECT_EQ(summary(document).find("Adjusted"), std::string::npos) << summary(document);
+}
+
+TEST(Summary, ChangedQueueSettings) {
+  result::Document document = with_runs(1);
+  document.targets[0].queue = {{"iostats", "0"}, {"nomerges", "2"}};
+  document.targets[0].queue_restored = {{"iostats", "1"}, {"wbt_lat_usec", "2000"}};
+  EXPECT_NE(summary(document).find("(block, 1.6 TiB, Example SSD 9, iostats 0 (was 1),\n"
+                                   "               wbt_lat_usec changed (was 2000))\n"),
+            std::string::npos)
+      << summary(document);
 }
 
 TEST(Summary, SeveralCells) {

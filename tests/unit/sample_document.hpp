@@ -64,6 +64,37 @@ inline result::Cell sample_cell() {
   return cell;
 }
 
+/// A poller that was busy for 93 % of the 5 s of sample_run().
+inline result::Sqpoll sample_sqpoll() {
+  result::Sqpoll sqpoll;
+  sqpoll.thread_id = 4242;
+  sqpoll.cpu = 1;
+  sqpoll.total_us = 5'000'000;
+  sqpoll.work_us = 4'655'000;
+  sqpoll.utilisation = 0.931;
+  sqpoll.cpu_ns = 5'100'000'000;
+  sqpoll.cpu_per_io_ns = 1900.0;
+  sqpoll.wakeups = 12;
+  return sqpoll;
+}
+
+/// The settings that exist beside those of sample_cell(). They need not go together.
+inline void set_every_flag(result::Cell& cell) {
+  using Texts = std::vector<std::string>;
+  using Numbers = std::vector<std::int64_t>;
+  cell.asked.set("passthrough", false).set("numa", true).set("restrict", true);
+  cell.asked.set("hugetlb", "/dev/hugepages/f").set("sqpoll", true).set("sqpoll_cpu", 1);
+  cell.asked.set("sqpoll_idle_ms", 50).set("sqpoll_share", false).set("no_sqthread_stats", true);
+  cell.asked.set("sqthread_stats_bit", 19).set("force", false).set("taskrun", "auto");
+  cell.asked.set("hybrid_iopoll", false).set("queue", Texts{"iostats=0", "nomerges=2"});
+  cell.asked.set("warmup_ns", 1'000'000'000);
+  cell.granted.set("features", Texts{"SINGLE_MMAP", "NODROP"}).set("ratio", 0.5);
+  cell.granted.set("sqpoll", true).set("sqthread_stats", "off-verified");
+  cell.granted.set("restrictions", Texts{"READ_FIXED", "FIXED_FILE"});
+  cell.granted.set("buffer_page_bytes", 2'097'152).set("cpus", Numbers{5});
+  cell.granted.set("nodes", Numbers{0}).set("taskrun", "defer");
+}
+
 /// What every document has, and nothing else: no cells, no targets, nothing found out.
 inline result::Document minimal_document() {
   result::Document document;
@@ -95,6 +126,24 @@ inline result::Document six_run_document() {
     document.cells[0].runs.push_back(sample_run(index++, iops));
   }
   result::summarize(document.cells[0]);
+  return document;
+}
+
+/// Runs with one SQPOLL thread; the submitting thread sleeps most of the time.
+inline result::Document sqpoll_document(std::size_t runs) {
+  result::Document document = six_run_document();
+  result::Cell& cell = document.cells[0];
+  cell.runs.resize(runs);
+  for (result::Run& run : cell.runs) {
+    run.sqpoll = sample_sqpoll();
+    run.sqpoll->thread_id += run.index;
+    run.threads[0].user_ns = static_cast<std::int64_t>(run.ios) * 40;
+    run.threads[0].system_ns = static_cast<std::int64_t>(run.ios) * 150;
+  }
+  cell.granted = {};
+  cell.granted.set("polled", true).set("sqpoll", true).set("sqthread_stats", "on");
+  cell.granted.set("setup_flags", std::vector<std::string>{"IOPOLL", "SQPOLL", "SQ_AFF"});
+  result::summarize(cell);
   return document;
 }
 
@@ -143,20 +192,27 @@ inline result::Document full_document() {
   device.temperature_celsius = 41;
   device.pci = result::Pci{"0000:01:00.0", "16.0 GT/s PCIe", "16.0 GT/s PCIe", 4, 4};
   target.queue = {{"iostats", "0"}, {"scheduler", "none"}};
+  target.queue_restored = {{"iostats", "1"}};
+  result::Target generic;
+  generic.path = "/dev/ng1n1";
+  generic.kind = "nvme-generic";
+  generic.size_bytes = std::uint64_t{800} << 30;
+  generic.logical_block_bytes = 4096;
+  generic.namespace_id = 1;
+  document.targets.push_back(generic);
   document.findings = {
       {"warning", "sparse-target", "/dev/nvme0n1p1 was never written in places", "fill it first"},
       {"info", "symlink", "the target is a symbolic link", ""}};
 
   result::Cell& cell = document.cells[0];
   cell.arm = "A";
-  cell.granted.set("features", std::vector<std::string>{"SINGLE_MMAP", "NODROP"});
-  cell.granted.set("ratio", 0.5);
+  set_every_flag(cell);
   cell.runs.push_back(sample_run(6, 1000));
   result::Run& run = cell.runs.back();
   run.block = 3;
   run.position = 1;
   run.errors.count = 1294;
-  run.errors.by_errno = {{"EIO", 1290}, {"ENODATA", 4}};
+  run.errors.by_errno = {{"EIO", 1280}, {"ENODATA", 4}, {"NVME_SC_READ_ERROR", 10}};
   run.errors.first = result::ErrorTally::First{"EIO", 0, 16'777'216};
   run.short_reads = 3;
   run.first_short_read = result::Run::ShortRead{0, 8192};
@@ -165,6 +221,10 @@ inline result::Document full_document() {
   run.never_completed = 4;
   run.io_workers = 2;
   run.threads[0].cpu = 5;
+  run.threads[0].node = 0;
+  run.sqpoll = sample_sqpoll();
+  run.sqpoll->pollers = {{4242, 1, 2'500'000, 2'300'000, 2'550'000'000},
+                         {4243, 2, 2'500'000, 2'355'000, 2'550'000'000}};
   run.interrupted = true;
   run.steady = false;
   run.warnings = {"latency does not agree with Little's law"};
