@@ -274,13 +274,30 @@ TEST(MachineQueueReal, ASchedulerAndWhatItResets) {
   loop.set("scheduler", "mq-deadline");
   loop.set("nr_requests", "100");
   loop.set("iosched/read_expire", "800");
-  QueueSettings queues({loop.disk()}, {{"nr_requests", "50"}, {"scheduler", "none"}});
-  EXPECT_EQ(loop.get("scheduler"), "none");
-  EXPECT_EQ(loop.get("nr_requests"), "50") << "the scheduler was set first, or it had reset this";
-  EXPECT_EQ(text_of(queues.restore()), "");
-  EXPECT_EQ(loop.get("scheduler"), "mq-deadline");
-  EXPECT_EQ(loop.get("nr_requests"), "100");
-  EXPECT_EQ(loop.get("iosched/read_expire"), "800");
+  const test::Settings one_way = {{"nr_requests", "50"}, {"scheduler", "none"}};
+  for (const auto& settings : {one_way, test::Settings{one_way[1], one_way[0]}}) {
+    QueueSettings queues({loop.disk()}, settings);
+    EXPECT_EQ(loop.get("scheduler"), "none");
+    EXPECT_EQ(loop.get("nr_requests"), "50") << "set after the scheduler, which resets it";
+    EXPECT_EQ(text_of(queues.restore()), "");
+    EXPECT_EQ(loop.get("scheduler"), "mq-deadline");
+    EXPECT_EQ(loop.get("nr_requests"), "100");
+    EXPECT_EQ(loop.get("iosched/read_expire"), "800");
+  }
+}
+
+TEST(MachineQueueReal, ANumberOfRequestsResetsTheSchedulersDepth) {
+  const LoopQueue loop;
+  SKIP_WITHOUT(loop);
+  const AttributeText all(AT_FDCWD, "/sys/block/" + loop.disk() + "/queue/scheduler");
+  if (all.whole().find("mq-deadline") == std::string_view::npos) return;  // not in this kernel
+  loop.set("scheduler", "mq-deadline");
+  const std::string before = loop.get("iosched/async_depth");
+  if (before.empty()) return;  // this kernel has it elsewhere, or not at all
+  const std::string unusual = before == "7" ? "8" : "7";
+  loop.set("iosched/async_depth", unusual);
+  { const QueueSettings queues({loop.disk()}, {{"nr_requests", "50"}}); }
+  EXPECT_EQ(loop.get("iosched/async_depth"), unusual);
 }
 
 TEST(MachineQueueReal, TheKernelsRefusalsAndRoundings) {
