@@ -7,9 +7,11 @@
 #include "base/base.hpp"
 #include "command/command.hpp"
 #include "command/console.hpp"
+#include "command/doctor.hpp"
 #include "command/help.hpp"
 #include "command/parse.hpp"
 #include "command/run.hpp"
+#include "command/show.hpp"
 #include "command/signals.hpp"
 #include "command/version.hpp"
 
@@ -17,21 +19,24 @@ namespace uringbench::command {
 namespace {
 
 int dispatch(const std::vector<std::string>& argv, Console& console) {
-  const Parsed parsed = parse({argv.begin() + 1, argv.end()});
-  switch (parsed.action) {
-    case Parsed::Action::help:
-      console.text(help_text());
-      return console.failed() ? 1 : 0;
-    case Parsed::Action::version:
-      console.text(version_text());
-      return console.failed() ? 1 : 0;
-    case Parsed::Action::run:
-      break;
+  using Action = Parsed::Action;
+  const auto [action, options] = parse({argv.begin() + 1, argv.end()});
+  if (action == Action::help || action == Action::version) {
+    console.text(action == Action::help ? help_text() : version_text());
+    return console.failed() ? 1 : 0;
   }
-  signals::install();
-  console.configure(parsed.options.json_path == "-", parsed.options.quiet,
-                    parsed.options.log_level);
-  return run(parsed.options, argv, console);
+  // The other verbs have nothing to finish or clean up: a signal simply ends them.
+  if (action == Action::run) signals::install();
+  console.configure(options.json_path == "-" || options.format == "json", options.quiet,
+                    options.log_level);
+  switch (action) {
+    case Action::show:
+      return show(options, console);
+    case Action::doctor:
+      return doctor(options, console);
+    default:
+      return run(options, argv, console);
+  }
 }
 
 }  // namespace

@@ -2,10 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <numeric>
+#include <optional>
 
 #include "base/base.hpp"
 #include "command/flags.hpp"
+#include "command/nearest.hpp"
 
 namespace uringbench::command {
 namespace {
@@ -13,55 +14,28 @@ namespace {
 using base::ExitCode;
 using base::UserError;
 
-constexpr const char* kVerbs[] = {"run",     "sweep", "ab",   "regbench",
-                                  "compare", "gate",  "show", "doctor"};
+/// Verbs of the contract that this version does not have.
+constexpr const char* kLaterVerbs[] = {"sweep", "ab", "regbench", "compare", "gate"};
 
-/// Edits (insertions, deletions, replacements) from one word to the other.
-std::size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
-}
-
-/// "use --depth" for "--dpeth"; for a letter, the same letter in the other case; else the help.
-std::string nearest_flag(const std::string& unknown) {
-  if (unknown.size() >= 2 && unknown[1] != '-') {
-    const char letter = unknown[1];
-    for (const Flag& flag : flag_table()) {
-      if (flag.letter != 0 && std::tolower(flag.letter) == std::tolower(letter)) {
-        return std::string("did you mean -") + flag.letter + " (--" + flag.name +
-               ")? uringbench --help lists all";
-      }
-    }
-    return "uringbench --help lists all flags";
-  }
-  const std::string word = unknown.substr(2, unknown.find('=') - 2);
-  std::string best;
-  std::size_t best_distance = SIZE_MAX;
+/// "did you mean --depth?" for "--dpeth"; for a letter, the same letter in the other case.
+std::string meant_flag(const std::string& unknown, const Verb& verb) {
   std::vector<std::string> names = {"help", "version"};
-  for (const Flag& flag : flag_table()) names.push_back(flag.name);
-  for (const auto& name : names) {
-    // A word that begins a name is near, however much is missing.
-    const std::size_t distance =
-        !word.empty() && name.starts_with(word) ? 1 : edit_distance(word, name);
-    if (distance < best_distance) {
-      best_distance = distance;
-      best = name;
+  for (const Flag& flag : flag_table()) {
+    if ((flag.verbs & verb.bit) == 0) continue;
+    names.push_back(flag.name);
+    if (unknown[1] != '-' && flag.letter != 0 &&
+        std::tolower(flag.letter) == std::tolower(unknown[1])) {
+      return std::string("did you mean -") + flag.letter + " (--" + flag.name +
+             ")? uringbench --help lists all";
     }
   }
-  if (best_distance > std::max<std::size_t>(2, word.size() / 3)) {
-    return "uringbench --help lists all flags";  // nothing is near
+  std::optional<std::string> best;
+  if (unknown[1] == '-') {
+    const std::string word = unknown.substr(2, unknown.find('=') - 2);
+    best = nearest(word, names, std::max<std::size_t>(2, word.size() / 3));
   }
-  return "did you mean --" + best + "? uringbench --help lists all";
+  return best ? "did you mean --" + *best + "? uringbench --help lists all"
+              : "uringbench --help lists all flags";
 }
 
 const Flag* find_flag(const std::string& argument) {
@@ -94,7 +68,7 @@ void refuse_value_of_a_plain_flag(const std::string& argument) {
 /// Binds separated values ("-s -5", "--label --x") to their flags, so that a value may begin with a
 /// dash. Attached and "=" forms stay as they are; CLI11 reads the result. Empty values are kept
 /// from CLI11, which would take the next argument instead (a target as the document's name).
-std::vector<std::string> bind_values(const std::vector<std::string>& arguments,
+std::vector<std::string> bind_values(const std::vector<std::string>& arguments, const Verb& verb,
                                      std::vector<const Flag*>& given_empty) {
   std::vector<std::string> bound;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -105,7 +79,7 @@ std::vector<std::string> bind_values(const std::vector<std::string>& arguments,
     }
     if (arguments[i].starts_with("---")) {
       throw UserError(ExitCode::usage, "unknown flag " + arguments[i],
-                      nearest_flag(arguments[i].substr(1)));
+                      meant_flag(arguments[i].substr(1), verb));
     }
     if (const Flag* empty = flag_with_empty_value(arguments[i])) {
       given_empty.push_back(empty);
@@ -117,7 +91,15 @@ std::vector<std::string> bind_values(const std::vector<std::string>& arguments,
       bound.push_back(arguments[i]);
       continue;
     }
+    if (flag->value_optional) {
+      bound.push_back(arguments[i] + "=1");
+      continue;
+    }
     if (i + 1 == arguments.size()) {
+      if ((flag->verbs & verb.bit) == 0) {  // that, and not the value, is what is wrong
+        given_empty.push_back(flag);
+        continue;
+      }
       throw UserError(ExitCode::usage, "--" + flag->name + ": needs a value (" + flag->value + ")",
                       "uringbench --help");
     }
@@ -148,11 +130,20 @@ void describe(CLI::App& app, Collected& collected) {
                             [&collected, &flag] { collected.flags.emplace_back(&flag, ""); });
     } else {
       const auto keep = [&collected, &flag](const std::string& text) {
-        collected.flags.emplace_back(&flag, text);
+        std::size_t begin = 0;
+        if (flag.repeatable) {
+          for (std::size_t end = 0; (end = text.find('\n', begin)) != std::string::npos;) {
+            collected.flags.emplace_back(&flag, text.substr(begin, end - begin));
+            begin = end + 1;
+          }
+        }
+        collected.flags.emplace_back(&flag, text.substr(begin));
       };
-      // The last of several wins, as getopt programs have it.
+      // The last of several wins, as getopt programs have it. Those that add up CLI11 joins by line
+      // breaks; given a comma to join by, it would drop empty parts and take the next word instead.
       app.add_option_function<std::string>(names, keep)
-          ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+          ->multi_option_policy(flag.repeatable ? CLI::MultiOptionPolicy::Join
+                                                : CLI::MultiOptionPolicy::TakeLast);
     }
   }
   app.add_flag("-h,--help", collected.help);
@@ -160,65 +151,98 @@ void describe(CLI::App& app, Collected& collected) {
 }
 
 /// What CLI11 found wrong, in our words.
-[[noreturn]] void rethrow(const CLI::ParseError& error, const CLI::App& app) {
+[[noreturn]] void rethrow(const CLI::ParseError& error, const CLI::App& app, const Verb& verb) {
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
     const auto remaining = app.remaining();
     const std::string unknown = remaining.empty() ? std::string(error.what()) : remaining.front();
     throw UserError(ExitCode::usage, "unknown flag " + unknown,
-                    unknown.size() < 2 ? "" : nearest_flag(unknown));
+                    unknown.size() < 2 ? "" : meant_flag(unknown, verb));
   }
   throw UserError(ExitCode::usage, error.what(), "uringbench --help");
+}
+
+/// The verb that the first word names; the classic door else.
+const Verb& find_verb(const std::vector<std::string>& arguments) {
+  const std::string word = arguments.empty() ? "" : arguments[0];
+  for (const char* later : kLaterVerbs) {
+    if (word == later) {
+      throw UserError(ExitCode::usage, word + ": this verb is not available in this version",
+                      "a file of that name is reached as ./" + word);
+    }
+  }
+  for (const Verb& verb : verb_table()) {
+    if (word == verb.name) return verb;
+  }
+  return verb_table().front();
+}
+
+Parsed::Action action_of(const Verb& verb) {
+  switch (verb.bit) {
+    case kShow:
+      return Parsed::Action::show;
+    case kDoctor:
+      return Parsed::Action::doctor;
+    default:
+      return Parsed::Action::run;
+  }
+}
+
+plan::Options defaults_of(const Verb& verb) {
+  plan::Options options;
+  if (verb.name == "run") {
+    options.door = plan::Door::run;
+    options.runtime_ns = kRunRuntimeNs;
+    options.warmup_ns = kRunWarmupNs;
+    options.repeats = kRunRepeats;
+  }
+  return options;
+}
+
+/// How many files a measurement needs is for the plan to say.
+void check_files(const Verb& verb, const std::vector<std::string>& files,
+                 std::vector<base::Problem>& problems) {
+  if (verb.bit != kShow || files.size() == 1) return;
+  problems.push_back({ExitCode::usage,
+                      files.empty() ? "show: no RESULT.json is given"
+                                    : "show: draws one RESULT.json, got " +
+                                          std::to_string(files.size()) + " files",
+                      "uringbench show RESULT.json; --json RESULT.json writes one"});
 }
 
 }  // namespace
 
 Parsed parse(const std::vector<std::string>& arguments) {
-  Parsed parsed;
-  plan::Options& options = parsed.options;
+  const Verb& verb = find_verb(arguments);
   std::vector<std::string> rest = arguments;
-  if (!rest.empty() &&
-      std::find(std::begin(kVerbs), std::end(kVerbs), rest[0]) != std::end(kVerbs)) {
-    if (rest[0] != "run") {
-      throw UserError(ExitCode::usage, rest[0] + ": this verb is not available in this version",
-                      "a file of that name is reached as ./" + rest[0]);
-    }
-    options.door = plan::Door::run;
-    options.runtime_ns = 5'000'000'000;
-    options.warmup_ns = 1'000'000'000;
-    options.repeats = 6;
-    rest.erase(rest.begin());
-  }
+  if (!verb.name.empty()) rest.erase(rest.begin());
 
   Collected collected;
   CLI::App app;
   describe(app, collected);
   std::vector<const Flag*> given_empty;
-  std::vector<std::string> bound = bind_values(rest, given_empty);
+  std::vector<std::string> bound = bind_values(rest, verb, given_empty);
   for (const Flag* flag : given_empty) collected.flags.emplace_back(flag, "");
   std::reverse(bound.begin(), bound.end());  // CLI11 takes them from the back
   try {
     app.parse(bound);
   } catch (const CLI::ParseError& error) {
-    rethrow(error, app);
+    rethrow(error, app, verb);
   }
-  if (collected.help) {
-    parsed.action = Parsed::Action::help;
-    return parsed;
-  }
-  if (collected.version) {
-    parsed.action = Parsed::Action::version;
-    return parsed;
-  }
-  options.files = collected.files;
+  if (collected.help) return {.action = Parsed::Action::help, .options = {}};
+  if (collected.version) return {.action = Parsed::Action::version, .options = {}};
+
+  Parsed parsed{.action = action_of(verb), .options = defaults_of(verb)};
+  parsed.options.files = collected.files;
   std::vector<base::Problem> problems;
   for (const auto& [flag, text] : collected.flags) {
     try {
-      flag->set(options, text);
-      options.given[flag->name] = "command line";
+      apply(*flag, verb, parsed.options, text);
+      parsed.options.given[flag->name] = "command line";
     } catch (const UserError& error) {
       problems.insert(problems.end(), error.problems().begin(), error.problems().end());
     }
   }
+  check_files(verb, collected.files, problems);
   if (!problems.empty()) throw UserError(std::move(problems));
   return parsed;
 }

@@ -9,11 +9,12 @@
 namespace uringbench::command {
 
 struct Parsed {
-  enum class Action { run, help, version } action = Action::run;
+  enum class Action { run, show, doctor, help, version } action = Action::run;
   plan::Options options;
 };
 
-/// `arguments` without the program's name. Throws UserError(usage).
+/// `arguments` without the program's name. Throws UserError(usage) with all that is wrong with the
+/// values given.
 Parsed parse(const std::vector<std::string>& arguments);
 
 }  // namespace uringbench::command

@@ -2,14 +2,15 @@
 
 #include <signal.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
+#include "command/arrangements.hpp"
 #include "command/signals.hpp"
+#include "command/targets.hpp"
 #include "command/translate.hpp"
 #include "command/version.hpp"
 #include "engine/engine.hpp"
@@ -60,15 +61,23 @@ class Conductor : public engine::Observer {
     check_clock_rate();
     result::check_writable(options_.json_path.empty() ? "-" : options_.json_path);
     limits_ = machine::read_limits();
-    look_at_targets();
-    keep_targets_from_the_document();
-    plan_ = plan::make_plan(options_, shapes_, limits_, options_.seed.value_or(random_seed()));
+    plan::check_usage(options_, limits_);
+    if (!options_.hugetlb.empty() && options_.hugetlb != "anon") {
+      limits_.huge_file = machine::read_huge_file(options_.hugetlb);
+    }
+    targets_ = look_at_targets(options_);
+    keep_from_the_document(targets_, options_.json_path);
+    plan_ =
+        plan::make_plan(options_, targets_.shapes, limits_, options_.seed.value_or(random_seed()));
+    machine::QueueSettings::check(plan_->queue_disks, plan_->queue);
+    check_sqthread_stats();
     describe();
     say_notes_and_findings();
     if (options_.dry_run) {
       console_.text(report::dry_run(document_));
       return console_.failed() ? static_cast<int>(ExitCode::internal) : 0;
     }
+    change_queues();
     if (options_.scratch && !fill_scratch()) return 128 + signals::received();
     measure_all();
     return finish();
@@ -80,9 +89,12 @@ class Conductor : public engine::Observer {
   void started(const engine::Granted& granted,
                const std::vector<std::int64_t>& thread_ids) override {
     began_ = true;
-    cell().granted = granted_settings(*plan_, granted);
+    engine::Granted all = granted;
+    if (plan_->engine == plan::Engine::io_uring) all.sqthread_stats = sqthread_stats_;
+    cell().granted = granted_settings(*plan_, all);
     if (run_index_ != 0) return;
-    if (classic()) console_.text(report::header(to_header(*plan_, granted, thread_ids, facts_)));
+    if (classic())
+      console_.text(report::header(to_header(*plan_, granted, thread_ids, targets_.facts)));
   }
 
   void interval(const engine::Interval& interval) override {
@@ -119,45 +131,30 @@ class Conductor : public engine::Observer {
                           "leave -T out: the rate is measured during the run");
   }
 
-  void look_at_targets() {
-    std::vector<base::Problem> problems;
-    for (const std::string& path : options_.files) {
-      try {
-        targets_.push_back(machine::open_target(path, options_.direct && !options_.nop));
-        facts_.push_back(targets_.back().facts);
-      } catch (const base::UserError& error) {
-        problems.insert(problems.end(), error.problems().begin(), error.problems().end());
-      } catch (const base::SystemError& error) {
-        problems.push_back(error.problem());
-      }
-    }
-    if (options_.scratch) facts_.push_back(machine::foresee_scratch(*options_.scratch));
-    for (const auto& facts : facts_) shapes_.push_back(shape_of(facts, options_.direct));
-    if (!problems.empty()) throw base::UserError(std::move(problems));
+  void check_sqthread_stats() {
+    if (plan_->sqthread_stats_bit < 0) return;
+    const StatsOff stats_off = settle_sqthread_stats(*plan_);
+    sqthread_stats_ = stats_off.granted;
+    document_.findings.push_back(stats_off.finding);
   }
 
-  /// Targets are only ever read: the document must not take the place of one.
-  void keep_targets_from_the_document() const {
-    struct stat document {};
-    if (options_.json_path.empty() || options_.json_path == "-" ||
-        stat(options_.json_path.c_str(), &document) != 0) {
-      return;
+  /// From here until restore_queues(), or the end of this object, --queue is in force.
+  void change_queues() {
+    if (plan_->queue.empty()) return;
+    queues_.emplace(plan_->queue_disks, plan_->queue);
+    note_changed(*queues_, document_);
+  }
+
+  void restore_queues() {
+    if (!queues_) return;
+    const auto problems = queues_->restore();
+    for (const auto& problem : problems) {
+      console_.error(problem);
+      queue_lost_ = true;
+      document_.findings.push_back({"warning", "queue-not-restored", problem.what, problem.hint});
     }
-    const auto is_document = [&](const struct stat& file) {
-      return file.st_dev == document.st_dev && file.st_ino == document.st_ino;
-    };
-    for (const auto& target : targets_) {
-      struct stat file {};
-      bool same = fstat(target.fd.get(), &file) == 0 && is_document(file);
-      if (const auto& device = target.facts.device; device && device->backing_file) {
-        same |= stat(device->backing_file->c_str(), &file) == 0 && is_document(file);
-      }
-      if (same) {
-        throw base::UserError(ExitCode::usage,
-                              "--json: " + options_.json_path + " is the target itself",
-                              "choose another name for the document");
-      }
-    }
+    if (problems.empty()) note_restored(*queues_, document_);
+    if (began_) save();
   }
 
   bool fill_scratch() {
@@ -166,9 +163,9 @@ class Conductor : public engine::Observer {
                                       [] { return signals::received() != 0; });
     console_.progress("");
     if (!made) return false;
-    facts_ = {made->facts};
+    targets_.facts = {made->facts};
     document_.targets = {to_result(made->facts, options_.with_serials)};
-    targets_.push_back(std::move(*made));
+    targets_.open.push_back(std::move(*made));
     return true;
   }
 
@@ -186,11 +183,11 @@ class Conductor : public engine::Observer {
     char id[40];
     snprintf(id, sizeof(id), "%016llx", static_cast<unsigned long long>(random_seed()));
     session.id = id;
-    for (const auto& facts : facts_) {
+    for (const auto& facts : targets_.facts) {
       document_.targets.push_back(to_result(facts, options_.with_serials));
     }
     for (const auto& finding :
-         machine::judge(options_, *plan_, facts_, identity, weather, limits_)) {
+         machine::judge(options_, *plan_, targets_.facts, identity, weather, limits_)) {
       document_.findings.push_back(to_result(finding));
     }
     result::Cell only;
@@ -232,7 +229,7 @@ class Conductor : public engine::Observer {
       save();
     };
     try {
-      auto measurement = engine::measure(*plan_, targets_, run_index_, last, *this);
+      auto measurement = engine::measure(*plan_, targets_.open, run_index_, last, *this);
       if (began_) return measurement;
     } catch (const base::UserError& error) {
       if (!began_) throw;
@@ -312,6 +309,7 @@ class Conductor : public engine::Observer {
   }
 
   int finish() {
+    restore_queues();
     if (!began_) return 128 + signals::received();  // nothing was begun: nothing to say
     console_.progress("");
     if (classic()) {
@@ -346,7 +344,8 @@ class Conductor : public engine::Observer {
       bad |= run.stalled || (run.ios == 0 && !stopped_as_meant_);
       bad |= !options_.allow_errors && (run.errors.count != 0 || run.short_reads != 0);
     }
-    return bad ? static_cast<int>(ExitCode::io_errors) : 0;
+    if (bad) return static_cast<int>(ExitCode::io_errors);
+    return queue_lost_ ? static_cast<int>(ExitCode::internal) : 0;
   }
 
   void show_progress() {
@@ -368,10 +367,10 @@ class Conductor : public engine::Observer {
   Console& console_;
   const std::int64_t begin_ns_;
   plan::Limits limits_;
-  std::vector<machine::OpenTarget> targets_;
-  std::vector<machine::TargetFacts> facts_;
-  std::vector<plan::TargetShape> shapes_;
+  Targets targets_;
   std::optional<plan::RunPlan> plan_;
+  std::optional<machine::QueueSettings> queues_;  ///< in force while it is there
+  std::string sqthread_stats_ = "on";
   result::Document document_;
   std::uint32_t run_index_ = 0;
   double maximum_iops_ = 0;
@@ -381,6 +380,7 @@ class Conductor : public engine::Observer {
   bool stopped_as_meant_ = false;  ///< Ctrl-C, where that is the end
   bool bad_said_ = false;
   bool stuck_ = false;
+  bool queue_lost_ = false;  ///< --queue could not be undone
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <cerrno>
 
 #include "base/base.hpp"
+#include "machine/machine.hpp"
 #include "result/result.hpp"
 
 namespace uringbench::command::signals {
@@ -33,6 +34,7 @@ void on_signal(int signal_number) {
     // A broken pipe is no person: the signal after it is the first that somebody sent.
     if (none != SIGPIPE) {
       result::remove_unfinished_file();
+      machine::restore_queues_now();
       _exit(128 + signal_number);
     }
     wanted_signal = signal_number;

@@ -1,5 +1,6 @@
 #include "command/translate.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace uringbench::command {
@@ -8,14 +9,6 @@ namespace {
 std::optional<double> ratio(std::uint64_t amount, std::uint64_t per) {
   if (per == 0) return std::nullopt;
   return static_cast<double>(amount) / static_cast<double>(per);
-}
-
-const char* engine_name(plan::Engine engine) {
-  return engine == plan::Engine::sync ? "preadv2" : "io_uring";
-}
-
-std::vector<std::int64_t> widen(const std::vector<int>& numbers) {
-  return {numbers.begin(), numbers.end()};
 }
 
 /// Sentences about one run that a reader of its figures must know.
@@ -39,6 +32,17 @@ std::vector<std::string> warnings_of(const engine::Measurement& m, const result:
   for (const auto& thread : m.threads) {
     if (thread.stuck) {
       warnings.push_back("thread " + std::to_string(thread.index) + " hangs in the kernel");
+    }
+  }
+  if (m.poller_left) {
+    warnings.push_back("the SQPOLL thread was still there after the rings were closed");
+  }
+  for (const auto& poller : m.pollers) {
+    for (const auto& thread : m.threads) {
+      if (thread.cpu >= 0 && poller.cpu == thread.cpu) {
+        warnings.push_back("the SQPOLL thread shared CPU " + std::to_string(thread.cpu) +
+                           " with thread " + std::to_string(thread.index));
+      }
     }
   }
   // Little's law is the check that latency and throughput speak of the same requests. Too few
@@ -86,6 +90,7 @@ result::Target to_result(const machine::TargetFacts& facts, bool with_serials) {
   target.kind = machine::kind_name(facts.kind);
   target.size_bytes = facts.size_bytes;
   target.logical_block_bytes = facts.logical_block_bytes;
+  if (facts.kind == machine::TargetKind::nvme_generic) target.namespace_id = facts.namespace_id;
   target.filesystem = facts.filesystem;
   target.mounted_at = facts.mounted_at;
   target.sparse = facts.sparse;
@@ -123,91 +128,47 @@ result::Finding to_result(const machine::Finding& finding) {
           .hint = finding.hint};
 }
 
-result::Settings asked_settings(const plan::Options& options) {
-  result::Settings asked;
-  asked.set("engine", options.sync ? "preadv2" : "io_uring")
-      .set("nop", options.nop)
-      .set("depth", options.depth)
-      .set("batch_submit", options.batch_submit)
-      .set("batch_complete", options.batch_complete)
-      .set("block_size_bytes", options.block_size_bytes);
-  if (options.polled == plan::PolledWish::automatic) {
-    asked.set("polled", "auto");
-  } else {
-    asked.set("polled", options.polled == plan::PolledWish::on);
+namespace {
+
+/// Adds up what is known of every poller; what is unknown of one is unknown of all.
+template <class Member>
+std::optional<std::int64_t> total_of(const std::vector<engine::Poller>& pollers, Member member) {
+  std::int64_t total = 0;
+  for (const auto& poller : pollers) {
+    if (!(poller.*member)) return std::nullopt;
+    total += *(poller.*member);
   }
-  asked.set("fixed_buffers", options.fixed_buffers)
-      .set("register_files", options.register_files)
-      .set("register_ring", options.register_ring)
-      .set("threads", options.threads)
-      .set("direct", options.direct)
-      .set("random", options.random)
-      .set("vectored", options.vectored)
-      .set("latency", options.latency)
-      .set("sqpoll", false)
-      .set("no_sqthread_stats", false);
-  if (!options.cpus.empty()) asked.set("cpus", widen(options.cpus));
-  if (options.runtime_ns && *options.runtime_ns != 0) asked.set("runtime_ns", *options.runtime_ns);
-  asked.set("warmup_ns", options.warmup_ns)
-      .set("repeats", options.repeats)
-      .set("stall_timeout_ns", options.stall_timeout_ns)
-      .set("allow_errors", options.allow_errors);
-  if (options.seed) asked.set("seed", *options.seed);
-  if (options.scratch) {
-    asked.set("scratch_bytes", options.scratch->size_bytes)
-        .set("scratch_directory", options.scratch->directory);
-  }
-  return asked;
+  return total;
 }
 
-result::Settings planned_settings(const plan::RunPlan& plan) {
-  result::Settings planned;
-  planned.set("engine", engine_name(plan.engine))
-      .set("nop", plan.nop)
-      .set("depth", std::int64_t{plan.depth})
-      .set("batch_submit", std::int64_t{plan.batch_submit})
-      .set("batch_complete", std::int64_t{plan.batch_complete})
-      .set("block_size_bytes", plan.block_size_bytes)
-      .set("polled", plan.polled)
-      .set("fixed_buffers", plan.fixed_buffers)
-      .set("register_files", plan.register_files)
-      .set("register_ring", plan.register_ring)
-      .set("threads", static_cast<std::int64_t>(plan.threads.size()))
-      .set("direct", plan.direct)
-      .set("random", plan.random)
-      .set("vectored", plan.vectored)
-      .set("latency", plan.latency);
-  return planned;
+std::optional<result::Sqpoll> sqpoll_of(const engine::Measurement& m) {
+  if (m.pollers.empty()) return std::nullopt;
+  result::Sqpoll sqpoll;
+  sqpoll.thread_id = m.pollers.front().thread_id;
+  sqpoll.cpu = m.pollers.front().cpu;
+  sqpoll.total_us = total_of(m.pollers, &engine::Poller::total_us);
+  sqpoll.work_us = total_of(m.pollers, &engine::Poller::work_us);
+  if (sqpoll.work_us && sqpoll.total_us.value_or(0) > 0) {
+    // The kernel takes both times in ticks, at different moments: work can come out a hair above.
+    sqpoll.utilisation =
+        std::min(1.0, static_cast<double>(*sqpoll.work_us) / static_cast<double>(*sqpoll.total_us));
+  }
+  sqpoll.cpu_ns = total_of(m.pollers, &engine::Poller::cpu_ns);
+  if (sqpoll.cpu_ns) {
+    sqpoll.cpu_per_io_ns = ratio(static_cast<std::uint64_t>(*sqpoll.cpu_ns), m.ios);
+  }
+  sqpoll.wakeups = m.wakeups;
+  for (const auto& poller : m.pollers) {
+    sqpoll.pollers.push_back({.thread_id = poller.thread_id,
+                              .cpu = poller.cpu,
+                              .total_us = poller.total_us,
+                              .work_us = poller.work_us,
+                              .cpu_ns = poller.cpu_ns});
+  }
+  return sqpoll;
 }
 
-result::Settings granted_settings(const plan::RunPlan& plan, const engine::Granted& granted) {
-  result::Settings settings;
-  settings.set("engine", engine_name(plan.engine))
-      .set("opcode", granted.opcode)
-      .set("nop_looks_up_file", plan.nop_with_file)
-      .set("depth", std::int64_t{granted.depth})
-      .set("batch_submit", std::int64_t{granted.batch_submit})
-      .set("batch_complete", std::int64_t{granted.batch_complete})
-      .set("block_size_bytes", plan.block_size_bytes)
-      .set("polled", granted.polled)
-      .set("fixed_buffers", granted.fixed_buffers)
-      .set("registered_regions", std::int64_t{granted.registered_regions})
-      .set("register_files", granted.registered_files)
-      .set("register_ring", granted.registered_ring)
-      .set("threads", static_cast<std::int64_t>(plan.threads.size()))
-      .set("direct", plan.direct)
-      .set("random", plan.random)
-      .set("vectored", plan.vectored);
-  if (plan.engine == plan::Engine::io_uring) {
-    settings.set("sq_entries", std::int64_t{granted.sq_entries})
-        .set("cq_entries", std::int64_t{granted.cq_entries})
-        .set("setup_flags", granted.setup_flags)
-        .set("features", granted.features)
-        .set("fallbacks", granted.fallbacks);
-  }
-  if (!granted.latency_clock.empty()) settings.set("latency_clock", granted.latency_clock);
-  return settings;
-}
+}  // namespace
 
 result::Run to_result(const engine::Measurement& m, const plan::RunPlan& plan,
                       std::uint32_t index) {
@@ -221,10 +182,10 @@ result::Run to_result(const engine::Measurement& m, const plan::RunPlan& plan,
   if (!plan.nop) run.bytes_per_second = run.iops * static_cast<double>(plan.block_size_bytes);
   run.errors.count = m.errors.count;
   for (const auto& [number, count] : m.errors.by_errno) {
-    run.errors.by_errno[base::errno_name(number)] = count;
+    run.errors.by_errno[engine::error_name(number)] = count;
   }
   if (const auto& first = m.errors.first) {
-    run.errors.first = {.errno_name = base::errno_name(first->error_number),
+    run.errors.first = {.errno_name = engine::error_name(first->error_number),
                         .target = first->target,
                         .offset_bytes = first->offset_bytes};
   }
@@ -264,10 +225,12 @@ result::Run to_result(const engine::Measurement& m, const plan::RunPlan& plan,
     to.elapsed_ns = thread.elapsed_ns;
     to.ios = thread.ios;
     to.targets = thread.targets;
+    if (thread.node >= 0) to.node = thread.node;
     to.user_ns = thread.user_ns;
     to.system_ns = thread.system_ns;
     run.threads.push_back(std::move(to));
   }
+  run.sqpoll = sqpoll_of(m);
   if (const auto steadiness = stats::steadiness(rates)) run.steady = steadiness->steady;
   run.interrupted = m.interrupted;
   run.warnings = warnings_of(m, run);

@@ -15,6 +15,8 @@ result::Identity to_result(const machine::Identity& identity);
 result::Weather to_result(const machine::Weather& weather);
 result::Target to_result(const machine::TargetFacts& facts, bool with_serials);
 result::Finding to_result(const machine::Finding& finding);
+/// "io_uring", "preadv2", "aio".
+const char* engine_name(plan::Engine engine);
 result::Settings asked_settings(const plan::Options& options);
 /// What is known of the grant before a ring stands: the plan's effective values.
 result::Settings planned_settings(const plan::RunPlan& plan);

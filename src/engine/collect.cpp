@@ -70,6 +70,7 @@ void Session::collect_returned(const ThreadState& state, ThreadMeasurement& thre
   m.short_reads += tally.short_reads;
   m.retries_eagain += tally.retries;
   m.submit_calls += tally.submit_calls;
+  m.wakeups += tally.wakeups;
   m.submitted += tally.submitted;
   m.completions += tally.completions;
   m.warmup_errors += state.worker.warmup_errors();
@@ -96,6 +97,7 @@ void Session::collect_process() {
   m.user_ns = nanoseconds(end_usage_.ru_utime) - nanoseconds(begin_usage_.ru_utime);
   m.system_ns = nanoseconds(end_usage_.ru_stime) - nanoseconds(begin_usage_.ru_stime);
   m.voluntary_switches = end_usage_.ru_nvcsw - begin_usage_.ru_nvcsw;
+  m.pollers = pollers_between(begin_stamps_, end_stamps_);
   m.involuntary_switches = end_usage_.ru_nivcsw - begin_usage_.ru_nivcsw;
 }
 
@@ -108,7 +110,8 @@ void Session::collect() {
     ThreadMeasurement thread{.index = state.index,
                              .cpu = plan_.threads[state.index].cpu,
                              .tid = published.tid.load(std::memory_order_relaxed),
-                             .targets = plan_.threads[state.index].targets};
+                             .targets = plan_.threads[state.index].targets,
+                             .node = plan_.threads[state.index].node};
     if (published.returned.load(std::memory_order_acquire)) {
       collect_returned(state, thread);
       const Worker::Window& window = state.worker.window();
@@ -142,14 +145,14 @@ void Session::collect_latency_and_depth() {
   double area_ticks = 0;  // requests × ticks
   std::uint64_t begin_ticks = UINT64_MAX;
   std::uint64_t end_ticks = 0;
-  std::uint64_t call_sum = 0;
+  std::uint64_t turns = 0;
   std::uint64_t flying_sum = 0;
   const auto ticks = std::make_unique<stats::Histogram>();
   for (const auto& member : members_) {
     Worker& worker = member.state->worker;
     if (!worker.published().returned.load(std::memory_order_acquire)) continue;
     const Tally& tally = worker.result();
-    call_sum += tally.submit_calls;
+    turns += tally.turns_taken();
     flying_sum += tally.in_flight_sum;
     if (!plan_.latency) continue;
     ticks->merge(worker.latency_ticks());
@@ -165,9 +168,9 @@ void Session::collect_latency_and_depth() {
     m.latency_ns = std::make_unique<stats::Histogram>(ticks->scaled(1.0 / ticks_per_ns));
     // By the stamps the area was added up with: by another clock it could come out above the depth.
     m.inflight_mean = area_ticks / static_cast<double>(end_ticks - begin_ticks);
-  } else if (call_sum != 0) {
+  } else if (turns != 0) {
     m.inflight_time_weighted = false;
-    m.inflight_mean = static_cast<double>(flying_sum) / static_cast<double>(call_sum) *
+    m.inflight_mean = static_cast<double>(flying_sum) / static_cast<double>(turns) *
                       static_cast<double>(members_.size());
   }
 }

@@ -31,14 +31,21 @@ struct Granted {
   bool sqpoll = false;
   /// "on" | "off-verified" | "accepted-but-not-off"; empty for engines without a ring.
   std::string sqthread_stats;
-  /// What the ring is restricted to, by name: "READ_FIXED", "FIXED_FILE"…; empty: not restricted.
+  /// What the ring is restricted to: "op READ_FIXED", "flag FIXED_FILE required"…; empty: to
+  /// nothing.
   std::vector<std::string> restrictions;
   std::uint64_t buffer_page_bytes = 0;  ///< of huge pages; 0: ordinary memory
+  int ring_fd = -1;                     ///< for a look at its fdinfo; -1: no ring
 };
+
+/// Error numbers from here on are NVMe statuses: kNvmeStatus + status.
+inline constexpr int kNvmeStatus = 1 << 16;
+/// "EIO", "NVME_SC_READ_ERROR".
+std::string error_name(int error_number);
 
 struct ErrorTally {
   std::uint64_t count = 0;
-  std::map<int, std::uint64_t> by_errno;  ///< positive errno numbers
+  std::map<int, std::uint64_t> by_errno;  ///< positive errno numbers, or NVMe statuses
   struct First {
     int error_number = 0;
     std::uint32_t target = 0;
@@ -152,6 +159,9 @@ StatsOffVerdict decide_sqthread_stats(const StatsOffEvidence& evidence);
 /// Makes the two rings, looks at them and lets them go. Throws SystemError when not even the ring
 /// without the flag can be had.
 StatsOffEvidence probe_sqthread_stats(unsigned bit);
+
+/// The set-up flags this kernel knows, by IORING_REGISTER_QUERY; absent before Linux 6.18.
+std::optional<std::uint64_t> query_setup_flags();
 
 /// What this kernel's io_uring can do, asked without measuring anything.
 struct KernelAbilities {

@@ -1,8 +1,8 @@
 // The hot loop: prepare, submit, reap, drain.
 //
 // A template over the ring, so that tests run the very same loop over a fake one, and over the two
-// things that change its code: the clock, and whether there is an offset at all. Nothing in here
-// allocates, logs, throws or locks.
+// things that change its code: the clock, and what a request is made of. Nothing in here allocates,
+// logs, throws or locks.
 #pragma once
 
 #include <algorithm>
@@ -10,10 +10,12 @@
 #include <cerrno>
 #include <concepts>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "engine/kernel_abi.hpp"
 #include "engine/offsets.hpp"
+#include "engine/request.hpp"
 #include "engine/ring_views.hpp"
 #include "engine/slots.hpp"
 #include "engine/worker.hpp"
@@ -23,11 +25,22 @@ namespace uringbench::engine {
 /// What the loop needs of a ring; Ring is one, the tests' FakeRing another.
 template <class R>
 concept RingLike = requires(R ring, const R fixed, std::uint32_t n) {
-  { ring.sqes() } -> std::same_as<SqeRing>;
+  { ring.sqes()[n] } -> std::same_as<io_uring_sqe&>;
   { ring.enter(n, n, n, true) } -> std::same_as<int>;
   { fixed.cq_tail() } -> std::same_as<std::uint32_t>;
-  { fixed.cqes() } -> std::same_as<CqeRing>;
+  { fixed.cqes()[n] } -> std::same_as<const io_uring_cqe&>;
   {ring.release_cqes(n)};
+};
+/// A ring whose enter() is not just one system call counts them itself.
+template <class R>
+concept CountsCalls = requires(const R ring) {
+  { ring.system_calls() } -> std::same_as<std::uint64_t>;
+};
+/// SQPOLL: a kernel thread takes the entries, in its own time.
+template <class R>
+concept TakenByThread = requires(const R ring, std::uint32_t sq_tail) {
+  { ring.room(sq_tail) } -> std::same_as<std::uint32_t>;
+  { ring.wakeups() } -> std::same_as<std::uint64_t>;
 };
 
 /// What a loop works on, fixed before it starts.
@@ -42,8 +55,11 @@ struct LoopSetup {
   std::uint32_t first_index = 0;  ///< ring entries and completions used before
 };
 
-template <RingLike RingType, class Clock, bool kHasOffset>
+template <RingLike RingType, class Clock, class Request>
 class Loop {
+  static constexpr bool kHasOffset = Request::kHasOffset;
+  using Sqes = std::decay_t<decltype(std::declval<RingType&>().sqes())>;
+
  public:
   Loop(RingType& ring, const LoopSetup& setup, Worker& worker)
       : ring_(ring),
@@ -69,6 +85,7 @@ class Loop {
     while (true) {
       if (pending_ == 0) prepare();
       const int taken = submit();
+      if constexpr (CountsCalls<RingType>) count_calls();
       if constexpr (Clock::kTimed) now_ = advance_clock();
       reap();
       if (taken >= 0) [[likely]] {
@@ -93,14 +110,19 @@ class Loop {
   /// do not overlap this object, and would load everything anew for each.
   void prepare() noexcept {
     std::uint32_t tail = sq_tail_;
-    const std::uint32_t end = tail + std::min(free_count_ + retry_count_, setup_.batch_submit);
-    const SqeRing sqes = ring_.sqes();
+    std::uint32_t count = std::min(free_count_ + retry_count_, setup_.batch_submit);
+    if constexpr (TakenByThread<RingType>) count = std::min(count, ring_.room(tail));
+    const std::uint32_t end = tail + count;
+    const Sqes sqes = ring_.sqes();
     while (retry_count_ != 0 && tail != end) [[unlikely]] {
         Slot& slot = *retries_[--retry_count_];
         if constexpr (kHasOffset) {
-          if (targets_.size() != 1) sqes[tail].fd = targets_[slot.target].fd;
+          const LoopTarget& target = targets_[slot.target];
+          if (targets_.size() != 1) Request::aim(sqes[tail], target);
+          write(sqes[tail++], slot, target);
+        } else {
+          write(sqes[tail++], slot);
         }
-        write(sqes[tail++], slot);
       }
     Slot** top = free_.data() + free_count_;
     Slot** const bottom = top - (end - tail);
@@ -123,22 +145,22 @@ class Loop {
   }
 
   /// The case that is measured most: random reads of one target.
-  [[gnu::always_inline]] Random prepare_random(SqeRing sqes, std::uint32_t tail, Slot** top,
+  [[gnu::always_inline]] Random prepare_random(Sqes sqes, std::uint32_t tail, Slot** top,
                                                Slot** bottom, Random random) noexcept {
-    const std::uint64_t blocks = targets_[0].blocks;
+    const LoopTarget target = targets_[0];
     const std::uint64_t block_size_bytes = setup_.block_size_bytes;
     const std::uint64_t now = now_;
     while (top != bottom) {
       Slot& slot = **--top;
-      slot.offset_bytes = random.below(blocks) * block_size_bytes;
+      slot.offset_bytes = random.below(target.blocks) * block_size_bytes;
       if constexpr (Clock::kTimed) slot.submit_ticks = now;
-      write(sqes[tail++], slot);
+      write(sqes[tail++], slot, target);
     }
     return random;
   }
 
   /// Sequential reads, and several targets: they take turns request by request.
-  void prepare_general(SqeRing sqes, std::uint32_t tail, Slot** top, Slot** bottom) noexcept {
+  void prepare_general(Sqes sqes, std::uint32_t tail, Slot** top, Slot** bottom) noexcept {
     const auto count = static_cast<std::uint32_t>(targets_.size());
     while (top != bottom) {
       Slot& slot = **--top;
@@ -149,19 +171,16 @@ class Loop {
           setup_.random ? random_.below(target.blocks) : target.next_sequential();
       slot.offset_bytes = block * setup_.block_size_bytes;
       if constexpr (Clock::kTimed) slot.submit_ticks = now_;
-      sqes[tail].fd = target.fd;
-      write(sqes[tail++], slot);
+      Request::aim(sqes[tail], target);
+      write(sqes[tail++], slot, target);
     }
   }
 
-  /// Everything else of the entry was written at set-up, or by the caller (the descriptor).
-  [[gnu::always_inline]] void write(io_uring_sqe& sqe, Slot& slot) noexcept {
+  /// Everything else of the entry was written at set-up, or by the caller (the target).
+  [[gnu::always_inline]] void write(io_uring_sqe& sqe, Slot& slot,
+                                    const LoopTarget& target = {}) noexcept {
     sqe.user_data = reinterpret_cast<std::uint64_t>(&slot);
-    if constexpr (kHasOffset) {
-      sqe.off = slot.offset_bytes;
-      sqe.addr = slot.address;
-      sqe.buf_index = slot.buffer_index;
-    }
+    Request::fill(sqe, slot, target);
   }
 
   /// One system call. While there is room for another batch nothing is waited for.
@@ -170,7 +189,11 @@ class Loop {
     if (flying == setup_.depth) fill_threshold_ = setup_.depth - setup_.batch_submit;
     const std::uint32_t wait_for =
         pending_ != 0 && flying <= fill_threshold_ ? 0 : std::min(flying, setup_.batch_complete);
-    tally_.submit_calls++;
+    if constexpr (CountsCalls<RingType>) {
+      tally_.turns++;
+    } else {
+      tally_.submit_calls++;
+    }
     tally_.in_flight_sum += flying;
     if (flying > tally_.in_flight_max) tally_.in_flight_max = flying;
     if constexpr (Clock::kTimed) flying_since_ = flying;
@@ -178,6 +201,17 @@ class Loop {
     // until somebody asks (DEFER_TASKRUN): ask, also while the queue is being filled.
     const bool collect = wait_for != 0 || flying != pending_;
     return ring_.enter(sq_tail_, pending_, wait_for, collect);
+  }
+
+  void count_calls() noexcept {
+    const std::uint64_t calls = ring_.system_calls();
+    tally_.submit_calls += calls - calls_seen_;
+    calls_seen_ = calls;
+    if constexpr (TakenByThread<RingType>) {
+      const std::uint64_t wakeups = ring_.wakeups();
+      tally_.wakeups += wakeups - wakeups_seen_;
+      wakeups_seen_ = wakeups;
+    }
   }
 
   /// Adds up requests × time since the last stamp, and takes the next stamp.
@@ -192,7 +226,7 @@ class Loop {
     const std::uint32_t tail = ring_.cq_tail();
     std::uint32_t head = cq_head_;
     if (head == tail) return;
-    const CqeRing cqes = ring_.cqes();
+    const auto cqes = ring_.cqes();
     const std::int32_t expected = setup_.expected_result;
     const std::uint64_t now = now_;
     Slot** top = free_.data() + free_count_;
@@ -252,6 +286,8 @@ class Loop {
   std::uint32_t cq_head_ = 0;
   std::uint32_t turn_ = 0;
   std::uint32_t flying_since_ = 0;
+  std::uint64_t calls_seen_ = 0;    // of a ring that counts its calls itself
+  std::uint64_t wakeups_seen_ = 0;  // SQPOLL only
   /// Up to this many in flight, the next batch goes out without waiting. Until the queue was full
   /// once that is everything below depth, so that any depth is reached, whatever the batch.
   std::uint32_t fill_threshold_ = 0;

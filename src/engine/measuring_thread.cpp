@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <string>
 
+#include "engine/placement.hpp"
+
 namespace uringbench::engine {
 namespace {
 
@@ -19,6 +21,14 @@ void pin_to(int cpu) {
     throw base::SystemError("sched_setaffinity", "CPU " + std::to_string(cpu), errno,
                             "choose --cpus among those allowed (taskset -p $$)");
   }
+}
+
+/// A pinned thread stays where it is pinned, with its memory on the node; else it may use all CPUs
+/// of the node.
+void place(const plan::ThreadPlan& thread) {
+  if (thread.cpu >= 0) pin_to(thread.cpu);
+  if (thread.node < 0) return;
+  thread.cpu >= 0 ? place_memory_on_node(thread.node) : place_on_node(thread.node);
 }
 
 /// Signals to the process are the main thread's: here they would only interrupt the measured calls.
@@ -33,6 +43,18 @@ void block_signals() {
 }
 
 }  // namespace
+
+void FirstRing::announce(int ring_fd) {
+  const std::lock_guard lock(mutex_);
+  if (!ring_fd_) ring_fd_ = ring_fd;
+  announced_.notify_all();
+}
+
+int FirstRing::wait() {
+  std::unique_lock lock(mutex_);
+  announced_.wait(lock, [this] { return ring_fd_.has_value(); });
+  return *ring_fd_;
+}
 
 void thread_main(const std::shared_ptr<ThreadState>& state) {
   const auto set_stage = [&](ThreadState::Stage stage) {
@@ -49,16 +71,28 @@ void thread_main(const std::shared_ptr<ThreadState>& state) {
   };
   block_signals();
   try {
-    if (const int cpu = state->plan.threads[state->index].cpu; cpu >= 0) pin_to(cpu);
+    place(state->plan.threads[state->index]);
     ThreadInput input{.plan = state->plan,
+                      .index = state->index,
                       .fds = state->fds,
                       .targets = state->targets,
                       .seed = state->seed,
                       .counter_clock = state->counter_clock,
-                      .command = state->command};
-    state->plan.engine == plan::Engine::sync ? run_sync_thread(input, state->worker, ready)
-                                             : run_uring_thread(input, state->worker, ready);
+                      .command = state->command,
+                      .first_ring = *state->first_ring};
+    switch (state->plan.engine) {
+      case plan::Engine::sync:
+        run_sync_thread(input, state->worker, ready);
+        break;
+      case plan::Engine::aio:
+        run_aio_thread(input, state->worker, ready);
+        break;
+      case plan::Engine::io_uring:
+        run_uring_thread(input, state->worker, ready);
+        break;
+    }
   } catch (...) {
+    if (state->index == 0) state->first_ring->announce(-1);
     const std::lock_guard lock(state->mutex);
     state->failure = std::current_exception();
     set_stage(ThreadState::Stage::ready);

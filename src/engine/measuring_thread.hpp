@@ -22,7 +22,7 @@ inline constexpr int kNudgeSignal = SIGUSR2;
 /// the kernel still has it after the session has given it up.
 struct ThreadState {
   ThreadState(const plan::RunPlan& run_plan, std::uint32_t thread_index)
-      : plan(run_plan), index(thread_index), worker(command, run_plan.latency) {}
+      : plan(run_plan), index(thread_index), worker(command, run_plan) {}
   const plan::RunPlan plan;
   const std::uint32_t index;
   Command command;
@@ -32,6 +32,7 @@ struct ThreadState {
   std::vector<LoopTarget> targets;
   std::uint64_t seed = 0;
   bool counter_clock = false;
+  std::shared_ptr<FirstRing> first_ring;
 
   std::mutex mutex;
   std::condition_variable wake;

@@ -50,7 +50,10 @@ struct LoopTarget {
   int fd = -1;              ///< descriptor, or index into the registered files
   std::uint32_t index = 0;  ///< into RunPlan::targets
   std::uint64_t blocks = 1;
-  std::uint64_t next_block = 0;  ///< sequential reads only
+  std::uint64_t next_block = 0;        ///< sequential reads only
+  std::uint32_t namespace_id = 0;      ///< passthrough only
+  std::uint32_t lba_shift = 0;         ///< passthrough only: log2 of the bytes of an LBA
+  std::uint64_t block_size_bytes = 0;  ///< passthrough only
 
   std::uint64_t next_sequential() noexcept {
     const std::uint64_t block = next_block;

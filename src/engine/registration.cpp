@@ -4,11 +4,18 @@
 #include <cstring>
 
 #include "base/base.hpp"
-#include "engine/clock.hpp"
+#include "engine/passthrough.hpp"
+#include "engine/restrictions.hpp"
 
 namespace uringbench::engine {
 
+std::string error_name(int error_number) {
+  return error_number < kNvmeStatus ? base::errno_name(error_number)
+                                    : nvme_status_name(error_number - kNvmeStatus);
+}
+
 Opcode opcode_of(const plan::RunPlan& plan) {
+  if (plan.passthrough) return {IORING_OP_URING_CMD, "URING_CMD"};
   if (plan.nop) return {IORING_OP_NOP, "NOP"};
   if (plan.passthrough) return {IORING_OP_URING_CMD, "URING_CMD"};
   if (plan.vectored) {
@@ -37,14 +44,19 @@ io_uring_sqe prepared_entry(const plan::RunPlan& plan, int fd) {
   return sqe;
 }
 
-void make_ready(Ring& ring, const plan::RunPlan& plan, const std::vector<int>& fds,
-                SlotBuffers& buffers, std::vector<LoopTarget>& targets, Granted& granted) {
-  const Opcode opcode = opcode_of(plan);
-  if (!ring.knows_opcode(opcode.number)) {
-    throw base::UserError(base::ExitCode::cannot,
-                          std::string("this kernel does not know the opcode ") + opcode.name,
-                          plan.vectored ? "use -B0 with -V1, or -V0" : "use -V1 -B0");
-  }
+namespace {
+
+void check_opcode(Ring& ring, const plan::RunPlan& plan, const Opcode& opcode) {
+  if (knows_opcode(ring.fd(), opcode.number)) return;
+  const char* cure = "use -V1 -B0";
+  if (plan.vectored) cure = "use -B0 with -V1, or -V0";
+  if (plan.passthrough) cure = "passthrough needs Linux 5.19; without -u1, read the block device";
+  throw base::UserError(base::ExitCode::cannot,
+                        std::string("this kernel does not know the opcode ") + opcode.name, cure);
+}
+
+void register_all(Ring& ring, const plan::RunPlan& plan, const std::vector<int>& fds,
+                  const SlotBuffers& buffers, Granted& granted) {
   const bool uses_files = !plan.nop || plan.nop_with_file;
   if (uses_files && plan.register_files) {
     if (const int error = ring.register_files(fds)) {
@@ -69,15 +81,51 @@ void make_ready(Ring& ring, const plan::RunPlan& plan, const std::vector<int>& f
                               "use -X0 (registered rings need Linux 5.18)");
     }
   }
+}
+
+/// Writes into every entry of the ring what stays the same. With several targets the loop writes
+/// the target per request; a NOP takes what stands here.
+void write_entries(Ring& ring, const plan::RunPlan& plan, const std::vector<LoopTarget>& targets) {
+  for (std::uint32_t i = 0; i < ring.sq_entries(); ++i) {
+    if (plan.passthrough) {
+      const LoopTarget& target = targets[i % targets.size()];
+      prepare_passthrough(reinterpret_cast<std::byte*>(&ring.wide_sqes()[i]), plan, target.fd,
+                          target.namespace_id, target.lba_shift);
+    } else {
+      ring.sqes()[i] = prepared_entry(plan, targets.empty() ? -1 : targets[i % targets.size()].fd);
+    }
+  }
+}
+
+/// Until Linux 5.11 the thread of SQPOLL could read registered files only.
+void check_sqpoll_files(const Ring& ring, const plan::RunPlan& plan) {
+  if (!plan.sqpoll || plan.register_files || plan.nop) return;
+  if ((ring.features() & IORING_FEAT_SQPOLL_NONFIXED) != 0) return;
+  throw base::UserError(
+      base::ExitCode::cannot,
+      "--sqpoll with -F0: this kernel's SQPOLL thread takes registered files only",
+      "use -F1, or Linux 5.11 or newer");
+}
+
+}  // namespace
+
+void make_ready(Ring& ring, const plan::RunPlan& plan, const std::vector<int>& fds,
+                SlotBuffers& buffers, std::vector<LoopTarget>& targets, Granted& granted) {
+  const Opcode opcode = opcode_of(plan);
+  check_opcode(ring, plan, opcode);
+  check_sqpoll_files(ring, plan);
+  register_all(ring, plan, fds, buffers, granted);
+  if (plan.restricted) {
+    restrict_and_enable(ring.fd(), plan);
+    granted.restrictions = restriction_names(plan);
+  }
   for (std::size_t i = 0; i < targets.size(); ++i) {
     targets[i].fd = plan.register_files ? static_cast<int>(i) : fds[i];
   }
-  // With several targets the loop writes the descriptor per request; a NOP takes what stands here.
-  for (std::uint32_t i = 0; i < ring.sq_entries(); ++i) {
-    ring.sqes()[i] = prepared_entry(plan, targets.empty() ? -1 : targets[i % targets.size()].fd);
-  }
+  write_entries(ring, plan, targets);
 
   granted.polled = (ring.setup_flags() & IORING_SETUP_IOPOLL) != 0;
+  granted.sqpoll = (ring.setup_flags() & IORING_SETUP_SQPOLL) != 0;
   granted.sq_entries = ring.sq_entries();
   granted.cq_entries = ring.cq_entries();
   granted.setup_flags = names_of_setup_flags(ring.setup_flags());
@@ -85,6 +133,8 @@ void make_ready(Ring& ring, const plan::RunPlan& plan, const std::vector<int>& f
   granted.fallbacks = ring.fallbacks();
   granted.registered_ring = ring.ring_registered();
   granted.opcode = opcode.name;
+  granted.buffer_page_bytes = plan.huge_page_bytes;
+  granted.ring_fd = ring.fd();
 }
 
 std::optional<base::Problem> trial_verdict(int error_number, const plan::RunPlan& plan,
@@ -129,61 +179,10 @@ std::optional<base::Problem> trial_verdict(int error_number, const plan::RunPlan
   }
 }
 
-namespace {
-
-/// One request, waited for. Returns its result; nothing when cancelled.
-std::optional<std::int32_t> one_request(Ring& ring, std::uint32_t index,
-                                        const std::atomic<Phase>& phase) {
-  std::uint32_t to_submit = 1;
-  while (ring.cq_tail() == index) {
-    if (phase.load(std::memory_order_relaxed) >= Phase::stop) return std::nullopt;
-    const int taken = ring.enter(index + 1, to_submit, 1, true);
-    if (taken >= 0) {
-      to_submit -= std::min(to_submit, static_cast<std::uint32_t>(taken));
-    } else if (taken != -EINTR && taken != -EAGAIN && taken != -EBUSY) {
-      throw base::SystemError("io_uring_enter", "io_uring", -taken, machine::setup_hint(-taken));
-    }
-  }
-  const std::int32_t result = ring.cqes()[index].res;
-  ring.release_cqes(index + 1);
-  return result;
-}
-
-}  // namespace
-
-std::uint32_t trial_reads(Ring& ring, const plan::RunPlan& plan, SlotBuffers& buffers,
-                          const std::vector<LoopTarget>& targets, const std::atomic<Phase>& phase,
-                          std::atomic<std::int64_t>& trial_since_ns) {
-  constexpr int kAttempts = 100;  // of one that is told to try again
-  std::uint32_t index = 0;
-  const std::size_t count = std::max<std::size_t>(targets.size(), 1);
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::string name =
-        targets.empty() || plan.nop ? "NOP" : plan.targets[targets[i].index].path;
-    for (int attempt = 0; attempt < kAttempts; ++attempt) {
-      io_uring_sqe& sqe = ring.sqes()[index];
-      const Slot& slot = buffers.slots()[0];
-      if (!plan.nop) {
-        sqe.addr = slot.address;
-        sqe.buf_index = slot.buffer_index;
-        sqe.off = 0;
-      }
-      if (!plan.nop) sqe.fd = targets[i].fd;
-      trial_since_ns.store(monotonic_ns(), std::memory_order_relaxed);
-      const auto result = one_request(ring, index, phase);
-      if (!result) return index;
-      ++index;
-      if (*result == -EAGAIN || *result == -EINTR) continue;
-      if (*result < 0) {
-        if (auto problem = trial_verdict(-*result, plan, name)) {
-          throw base::UserError({*problem});
-        }
-      }
-      break;
-    }
-  }
-  trial_since_ns.store(0, std::memory_order_relaxed);
-  return index;
+std::optional<base::Problem> verdict_of_result(std::int32_t result, const plan::RunPlan& plan,
+                                               const std::string& target) {
+  if (plan.passthrough) return passthrough_trial_verdict(result, plan, target);
+  return result < 0 ? trial_verdict(-result, plan, target) : std::nullopt;
 }
 
 }  // namespace uringbench::engine

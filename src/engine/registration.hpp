@@ -1,7 +1,7 @@
 // Getting one thread's ring ready: registrations, prepared entries, and the trial read.
 #pragma once
 
-#include <atomic>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,11 +9,10 @@
 #include "engine/offsets.hpp"
 #include "engine/ring.hpp"
 #include "engine/slots.hpp"
-#include "engine/worker.hpp"
 
 namespace uringbench::engine {
 
-/// The entry of a read or NOP, all but offset, buffer and tag. Pure.
+/// The entry of a read or NOP (not of a passthrough command), all but offset, buffer and tag. Pure.
 io_uring_sqe prepared_entry(const plan::RunPlan& plan, int fd);
 
 /// The opcode by name and number for this plan.
@@ -29,11 +28,9 @@ Opcode opcode_of(const plan::RunPlan& plan);
 void make_ready(Ring& ring, const plan::RunPlan& plan, const std::vector<int>& fds,
                 SlotBuffers& buffers, std::vector<LoopTarget>& targets, Granted& granted);
 
-/// Reads block 0 of every target once with the very entries that will be used (a NOP: once).
-/// `cancelled` is asked after each wake-up. Throws UserError when the answer makes measuring
-/// pointless. Returns the ring's positions: as many entries used as completions taken.
-std::uint32_t trial_reads(Ring& ring, const plan::RunPlan& plan, SlotBuffers& buffers,
-                          const std::vector<LoopTarget>& targets, const std::atomic<Phase>& phase,
-                          std::atomic<std::int64_t>& trial_since_ns);
+/// What to say when a trial read ended with `result` (bytes, -errno, or the status of an NVMe
+/// command); nothing when the run may begin.
+std::optional<base::Problem> verdict_of_result(std::int32_t result, const plan::RunPlan& plan,
+                                               const std::string& target);
 
 }  // namespace uringbench::engine

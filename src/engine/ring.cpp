@@ -10,12 +10,13 @@
 #include "machine/machine.hpp"
 
 namespace uringbench::engine {
-namespace {
 
 int setup_system_call(std::uint32_t entries, io_uring_params& params) noexcept {
   const long result = syscall(__NR_io_uring_setup, entries, &params);
   return result < 0 ? -errno : static_cast<int>(result);
 }
+
+namespace {
 
 std::vector<std::string> names_of(std::uint32_t bits, std::span<const abi::NamedBit> names) {
   std::vector<std::string> result;
@@ -31,16 +32,46 @@ std::vector<std::string> names_of(std::uint32_t bits, std::span<const abi::Named
   return result;
 }
 
-/// Best first. Every set is valid with and without IOPOLL; each later one suits older kernels:
-/// NO_SQARRAY came with 6.6, DEFER_TASKRUN with 6.1, SINGLE_ISSUER with 6.0, COOP_TASKRUN
-/// with 5.19.
-constexpr std::uint32_t kFlagSets[] = {
-    IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | abi::kSetupNoSqArray,
-    IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN,
-    IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_COOP_TASKRUN,
-    IORING_SETUP_COOP_TASKRUN,
-    0,
-};
+io_uring_params params_of(const RingRequest& request, std::uint32_t flags) {
+  io_uring_params params{};
+  params.flags = flags;
+  params.sq_thread_cpu = static_cast<std::uint32_t>(std::max(request.sqpoll_cpu, 0));
+  params.sq_thread_idle = request.sqpoll_idle_ms;
+  if ((flags & IORING_SETUP_ATTACH_WQ) != 0) {
+    params.wq_fd = static_cast<std::uint32_t>(request.attach_to);
+  }
+  return params;
+}
+
+/// Does the plainest ring with these flags work?
+bool works(const RingRequest& request, std::uint32_t flags) {
+  io_uring_params params = params_of(request, flags);
+  const int fd = setup_system_call(8, params);
+  if (fd >= 0) close(fd);
+  return fd >= 0;
+}
+
+/// Those of the asked flags without which it works. Some make sense only together.
+std::uint32_t find_culprits(const RingRequest& request) {
+  const std::uint32_t asked = asked_flags(request);
+  const auto with_dependants = [](std::uint32_t bit) -> std::uint32_t {
+    if (bit == IORING_SETUP_SQPOLL) return bit | IORING_SETUP_SQ_AFF | IORING_SETUP_ATTACH_WQ;
+    if (bit == IORING_SETUP_IOPOLL) return bit | abi::kSetupHybridIopoll;
+    if (bit == IORING_SETUP_SINGLE_ISSUER) return bit | IORING_SETUP_DEFER_TASKRUN;
+    return bit;
+  };
+  for (unsigned i = 0; i < 32; ++i) {
+    const std::uint32_t bit = 1U << i;
+    if ((asked & bit) == 0) continue;
+    // What needs the flag goes with it; but what fails by itself is to blame by itself.
+    if (works(request, asked & ~bit)) return bit;
+  }
+  for (unsigned i = 0; i < 32; ++i) {
+    const std::uint32_t bits = asked & with_dependants(1U << i);
+    if ((asked & (1U << i)) != 0 && works(request, asked & ~bits)) return bits;
+  }
+  return 0;
+}
 
 }  // namespace
 
@@ -54,14 +85,17 @@ std::vector<std::string> names_of_features(std::uint32_t features) {
 Ring::Ring(const RingRequest& request) {
   io_uring_params params{};
   int result = -EINVAL;
-  for (const std::uint32_t set : kFlagSets) {
-    params = {};
-    params.flags = set | (request.polled ? IORING_SETUP_IOPOLL : 0U);
+  for (const std::uint32_t set : flag_sets(request)) {
+    params = params_of(request, set | asked_flags(request));
     result = setup_system_call(request.entries, params);
     if (result != -EINVAL) break;
     for (const auto& name : names_of_setup_flags(set)) {
-      if (fallbacks_.empty() || fallbacks_.back() != name) fallbacks_.push_back(name);
+      const bool known = std::find(fallbacks_.begin(), fallbacks_.end(), name) != fallbacks_.end();
+      if (!known) fallbacks_.push_back(name);
     }
+  }
+  if (result == -EINVAL) {
+    throw base::UserError({refused_flags(request, find_culprits(request))});
   }
   if (result < 0) {
     throw base::SystemError("io_uring_setup", "io_uring", -result, machine::setup_hint(-result));
@@ -106,20 +140,27 @@ void Ring::map(const io_uring_params& params) {
       sizeof(std::uint32_t);
   std::size_t sq_bytes =
       has_array ? params.sq_off.array + params.sq_entries * sizeof(std::uint32_t) : header_bytes;
-  const std::size_t cq_bytes = params.cq_off.cqes + params.cq_entries * sizeof(io_uring_cqe);
+  const auto wide = [&](std::uint32_t flag) -> std::size_t {
+    return (params.flags & flag) != 0 ? 2 : 1;
+  };
+  const std::size_t cq_bytes =
+      params.cq_off.cqes + params.cq_entries * sizeof(io_uring_cqe) * wide(IORING_SETUP_CQE32);
   const bool single = (params.features & IORING_FEAT_SINGLE_MMAP) != 0;
   if (single) sq_bytes = std::max(sq_bytes, cq_bytes);
 
   sq_ring_ = map_one(IORING_OFF_SQ_RING, sq_bytes);
   if (!single) cq_ring_ = map_one(IORING_OFF_CQ_RING, cq_bytes);
-  sqe_array_ = map_one(IORING_OFF_SQES, params.sq_entries * sizeof(io_uring_sqe));
+  sqe_array_ = map_one(IORING_OFF_SQES,
+                       params.sq_entries * sizeof(io_uring_sqe) * wide(IORING_SETUP_SQE128));
 
   auto* sq = static_cast<std::byte*>(sq_ring_.address);
   auto* cq = single ? sq : static_cast<std::byte*>(cq_ring_.address);
   const auto word = [](std::byte* ring, std::uint32_t offset) {
     return reinterpret_cast<std::uint32_t*>(ring + offset);
   };
+  sq_head_ = word(sq, params.sq_off.head);
   sq_tail_ = word(sq, params.sq_off.tail);
+  sq_flags_ = word(sq, params.sq_off.flags);
   sq_mask_ = *word(sq, params.sq_off.ring_mask);
   cq_head_ = word(cq, params.cq_off.head);
   cq_tail_ = word(cq, params.cq_off.tail);
@@ -169,11 +210,13 @@ int Ring::register_ring_fd() noexcept {
   return 0;
 }
 
-bool Ring::knows_opcode(std::uint8_t opcode) noexcept {
+bool knows_opcode(int ring_fd, std::uint8_t opcode) {
   constexpr unsigned kOperations = 256;
   std::vector<std::byte> memory(sizeof(io_uring_probe) + kOperations * sizeof(io_uring_probe_op));
   auto* probe = reinterpret_cast<io_uring_probe*>(memory.data());
-  if (io_uring_register_probe(&handle_, probe, kOperations) < 0) return true;
+  if (syscall(__NR_io_uring_register, ring_fd, IORING_REGISTER_PROBE, probe, kOperations) < 0) {
+    return true;
+  }
   return opcode <= probe->last_op && (probe->ops[opcode].flags & IO_URING_OP_SUPPORTED) != 0;
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine/kernel_abi.hpp"
+#include "engine/ring_flags.hpp"
 #include "engine/ring_views.hpp"
 
 namespace uringbench::engine {
@@ -40,15 +41,16 @@ inline int enter_system_call(int fd, std::uint32_t to_submit, std::uint32_t wait
 #endif
 }
 
-struct RingRequest {
-  std::uint32_t entries = 0;
-  bool polled = false;
-};
+/// io_uring_setup; returns a descriptor or -errno.
+int setup_system_call(std::uint32_t entries, io_uring_params& params) noexcept;
+/// Does the kernel know the opcode? True when it cannot be asked (kernels before 5.6).
+bool knows_opcode(int ring_fd, std::uint8_t opcode);
 
 class Ring {
  public:
   /// Sets up and maps. Tries the sets of flags we like best first and records what was refused.
-  /// Throws SystemError with a hint for the errno.
+  /// Throws UserError naming the flag when what was asked for is refused, SystemError with a hint
+  /// for every other errno.
   explicit Ring(const RingRequest& request);
   Ring(const Ring&) = delete;
   Ring& operator=(const Ring&) = delete;
@@ -58,6 +60,7 @@ class Ring {
   std::uint32_t sq_entries() const noexcept { return sq_mask_ + 1; }
   std::uint32_t cq_entries() const noexcept { return cq_mask_ + 1; }
   SqeRing sqes() noexcept { return {sqes_, sq_mask_}; }
+  WideSqeRing wide_sqes() noexcept { return {sqes_, sq_mask_}; }
   /// Submits what was written before `sq_tail`; with `collect`, brings in what has completed and
   /// waits for `wait_for` completions (0: does not wait).
   int enter(std::uint32_t sq_tail, std::uint32_t to_submit, std::uint32_t wait_for,
@@ -68,8 +71,26 @@ class Ring {
   }
   std::uint32_t cq_tail() const noexcept { return __atomic_load_n(cq_tail_, __ATOMIC_ACQUIRE); }
   CqeRing cqes() const noexcept { return {cqes_, cq_mask_}; }
+  WideCqeRing wide_cqes() const noexcept { return {cqes_, cq_mask_}; }
   void release_cqes(std::uint32_t cq_head) noexcept {
     __atomic_store_n(cq_head_, cq_head, __ATOMIC_RELEASE);
+  }
+
+  // -- what SQPOLL needs besides --
+  std::uint32_t sq_head() const noexcept { return __atomic_load_n(sq_head_, __ATOMIC_ACQUIRE); }
+  /// Completions not yet released.
+  std::uint32_t ready() const noexcept { return cq_tail() - *cq_head_; }
+  /// Shows the kernel thread the entries before `sq_tail`. True when it sleeps and must be woken.
+  /// Store and load must not change places: the thread does the same the other way round.
+  bool offer(std::uint32_t sq_tail) noexcept {
+    __atomic_store_n(sq_tail_, sq_tail, __ATOMIC_SEQ_CST);
+    return needs_wakeup();
+  }
+  bool needs_wakeup() const noexcept {
+    return (__atomic_load_n(sq_flags_, __ATOMIC_SEQ_CST) & IORING_SQ_NEED_WAKEUP) != 0;
+  }
+  int call(std::uint32_t wait_for, std::uint32_t flags) noexcept {
+    return enter_system_call(enter_fd_, 0, wait_for, enter_flags_ | flags);
   }
 
   // -- set-up --
@@ -79,9 +100,8 @@ class Ring {
   int register_ring_fd() noexcept;
   /// Lets files and buffers go at once. Nothing may be in flight.
   void unregister() noexcept;
-  /// Does the kernel know the opcode? True when it cannot be asked (kernels before 5.6).
-  bool knows_opcode(std::uint8_t opcode) noexcept;
 
+  int fd() const noexcept { return handle_.ring_fd; }
   std::uint32_t setup_flags() const noexcept { return setup_flags_; }
   std::uint32_t features() const noexcept { return features_; }
   const std::vector<std::string>& fallbacks() const noexcept { return fallbacks_; }
@@ -93,7 +113,9 @@ class Ring {
 
   io_uring_sqe* sqes_ = nullptr;
   io_uring_cqe* cqes_ = nullptr;
+  std::uint32_t* sq_head_ = nullptr;
   std::uint32_t* sq_tail_ = nullptr;
+  std::uint32_t* sq_flags_ = nullptr;
   std::uint32_t* cq_head_ = nullptr;
   std::uint32_t* cq_tail_ = nullptr;
   std::uint32_t sq_mask_ = 0;

@@ -54,24 +54,32 @@ void Session::give_targets(ThreadState& state) {
     if (state.index == 0) {
       state.fds.push_back(targets_[index].fd.get());
     } else {
-      state.own_descriptors.push_back(machine::reopen(targets_[index], plan_.direct));
+      const bool direct = plan_.direct && !plan_.passthrough;
+      state.own_descriptors.push_back(machine::reopen(targets_[index], direct));
       state.fds.push_back(state.own_descriptors.back().get());
     }
     // Sequential readers of one target begin in different places.
-    const std::uint64_t blocks = plan_.targets[index].blocks;
-    const std::uint64_t first_block = blocks / plan_.threads.size() * state.index;
-    state.targets.push_back(
-        {.fd = -1, .index = index, .blocks = blocks, .next_block = first_block});
+    const plan::TargetPlan& target = plan_.targets[index];
+    const std::uint64_t first_block = target.blocks / plan_.threads.size() * state.index;
+    state.targets.push_back({.fd = -1,
+                             .index = index,
+                             .blocks = target.blocks,
+                             .next_block = first_block,
+                             .namespace_id = target.namespace_id,
+                             .lba_shift = target.lba_shift,
+                             .block_size_bytes = plan_.block_size_bytes});
   }
   state.worker.set_targets(indices);
 }
 
 void Session::make_threads() {
   const bool counter = CounterClock::usable();
+  const auto first_ring = std::make_shared<FirstRing>();
   for (std::uint32_t t = 0; t < plan_.threads.size(); ++t) {
     auto state = std::make_shared<ThreadState>(plan_, t);
     state->seed = mix_seed(mix_seed(plan_.seed, run_index_), t);
     state->counter_clock = counter;
+    state->first_ring = first_ring;
     give_targets(*state);
     members_.push_back({std::move(state), {}});
   }
@@ -269,9 +277,22 @@ void Session::nudge(bool draining_ones_too) {
   }
 }
 
+/// One look per ring at the kernel threads of SQPOLL.
+std::vector<PollerStamp> Session::stamp_pollers() const {
+  std::vector<PollerStamp> stamps;
+  if (!plan_.sqpoll) return stamps;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    std::optional<std::int64_t> known;
+    if (i < first_stamps_.size()) known = first_stamps_[i].fdinfo.thread_id;
+    stamps.push_back(stamp_poller(members_[i].state->granted.ring_fd, known));
+  }
+  return stamps;
+}
+
 /// Threads that never ran, or hang in the kernel for good, are left behind with what they hold.
 void Session::call_off() {
   command(Phase::give_up);
+  if (!members_.empty()) members_[0].state->first_ring->announce(-1);
   for (auto& member : members_) {
     const std::lock_guard lock(member.state->mutex);
     if (member.state->stage < ThreadState::Stage::go) {
@@ -308,6 +329,7 @@ Measurement Session::run() {
   Granted granted = members_[0].state->granted;
   if (plan_.latency) granted.latency_clock = CounterClock::usable() ? "tsc" : "monotonic";
   observer_.started(granted, thread_ids);
+  first_stamps_ = stamp_pollers();  // before the threads are busy, when their names are to be had
 
   result_.started_at = wall_clock_now();
   if (plan_.warmup_ns > 0) {
@@ -317,6 +339,7 @@ Measurement Session::run() {
   if (!stop_wanted_) {
     result_.began = true;
     getrusage(RUSAGE_SELF, &begin_usage_);
+    begin_stamps_ = stamp_pollers();
     begin_ticks_ = CounterClock::ticks();
     window_flipped_ns_ = monotonic_ns();
     progress_.clear();
@@ -325,9 +348,14 @@ Measurement Session::run() {
   }
   stop_flipped_ns_ = monotonic_ns();
   getrusage(RUSAGE_SELF, &end_usage_);
+  end_stamps_ = stamp_pollers();
   result_.io_workers = static_cast<std::uint32_t>(machine::count_io_workers());
   stop_threads();
   collect();
+  if (plan_.sqpoll) {
+    const std::int64_t patience = result_.interrupted ? kPatience / 4 : kPatience;
+    result_.poller_left = !pollers_ended(result_.pollers, patience);
+  }
   return std::move(result_);
 }
 

@@ -11,6 +11,7 @@
 
 #include "engine/engine.hpp"
 #include "engine/measuring_thread.hpp"
+#include "engine/pollers.hpp"
 
 namespace uringbench::engine {
 
@@ -49,6 +50,7 @@ class Session {
   void collect_returned(const ThreadState& state, ThreadMeasurement& thread);
   void collect_stuck(ThreadState& state, ThreadMeasurement& thread);
   void collect_process();
+  std::vector<PollerStamp> stamp_pollers() const;
   void collect_latency_and_depth();
   void call_off();
   void command(Phase phase);
@@ -68,6 +70,7 @@ class Session {
   std::uint64_t drained_ = 0;
   std::uint64_t begin_ticks_ = 0;
   rusage begin_usage_{}, end_usage_{};
+  std::vector<PollerStamp> first_stamps_, begin_stamps_, end_stamps_;
   Counts last_counts_;
   std::int64_t last_sample_ns_ = 0;
   struct Progress {

@@ -2,7 +2,10 @@
 // runs.
 #pragma once
 
+#include <condition_variable>
 #include <functional>
+#include <mutex>
+#include <optional>
 #include <vector>
 
 #include "engine/engine.hpp"
@@ -11,14 +14,29 @@
 
 namespace uringbench::engine {
 
+/// Passes the first thread's ring to the others, for --sqpoll-share.
+class FirstRing {
+ public:
+  /// The descriptor, or -1 when there will be none. Only the first call counts.
+  void announce(int ring_fd);
+  /// Waits for the announcement.
+  int wait();
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable announced_;
+  std::optional<int> ring_fd_;
+};
+
 struct ThreadInput {
   const plan::RunPlan& plan;
+  std::uint32_t index = 0;          ///< into RunPlan::threads
   std::vector<int> fds;             ///< of the thread's targets
   std::vector<LoopTarget> targets;  ///< fd not yet filled in
   std::uint64_t seed = 0;
   bool counter_clock = false;  ///< timed runs: stamp with the processor's counter
   const Command& command;
-  std::uint32_t index = 0;  ///< of the thread: which part of a huge page file is its own
+  FirstRing& first_ring;
 };
 
 /// Called by the thread when nothing is left to set up; returns false when the run was called off.

@@ -29,9 +29,7 @@ Phase Worker::enter_phase(Tally& tally, std::uint64_t now) noexcept {
 void Worker::open_window(Tally& tally, std::uint64_t now) noexcept {
   warmup_errors_ = tally.errors + tally.short_reads;
   tally = {};
-  errors_by_errno_.fill(0);
-  first_error_.reset();
-  first_short_read_.reset();
+  forget_errors();
   if (latency_ticks_) latency_ticks_->clear();
   getrusage(RUSAGE_THREAD, &window_.begin_usage);
   window_.begin_ticks = now;
@@ -56,9 +54,7 @@ void Worker::close_window(const Tally& tally, std::uint64_t now) noexcept {
     warmup_errors_ = tally.errors + tally.short_reads;
     publish(result_);
     published_.bad.store(0, std::memory_order_relaxed);
-    errors_by_errno_.fill(0);
-    first_error_.reset();
-    first_short_read_.reset();
+    forget_errors();
     if (latency_ticks_) latency_ticks_->clear();
   }
   closed_ = true;
@@ -88,15 +84,15 @@ bool Worker::must_retry(std::int32_t result, const Slot& slot, Tally& tally) noe
     tally.retries++;
     return true;
   }
-  int error_number = 0;
-  if (result < 0) {
+  const bool failed = result < 0 || counts_statuses_;
+  const int error_number = result < 0 ? -result : failed ? kNvmeStatus + result : 0;
+  if (failed) {
     tally.errors++;
-    error_number = -result;
-    errors_by_errno_[std::min<std::size_t>(static_cast<std::size_t>(error_number), kErrnos - 1)]++;
+    count_error(error_number);
   } else {
     tally.short_reads++;
   }
-  auto& first = result < 0 ? first_error_ : first_short_read_;
+  auto& first = failed ? first_error_ : first_short_read_;
   if (!first) {
     first = ErrorTally::First{
         error_number, slot.target < targets_.size() ? targets_[slot.target] : 0, slot.offset_bytes};
@@ -105,10 +101,35 @@ bool Worker::must_retry(std::int32_t result, const Slot& slot, Tally& tally) noe
   return false;
 }
 
+void Worker::forget_errors() noexcept {
+  errors_by_errno_.fill(0);
+  errors_by_status_.fill({});
+  first_error_.reset();
+  first_short_read_.reset();
+}
+
+void Worker::count_error(int error_number) noexcept {
+  if (error_number < kNvmeStatus) {
+    errors_by_errno_[std::min<std::size_t>(static_cast<std::size_t>(error_number), kErrnos - 1)]++;
+    return;
+  }
+  for (StatusCount& known : errors_by_status_) {
+    if (known.count == 0) known.status = error_number;
+    // More kinds than there is room for are added to the last one: the sum stays right.
+    if (known.status == error_number || &known == &errors_by_status_.back()) {
+      known.count++;
+      return;
+    }
+  }
+}
+
 ErrorTally Worker::errors() const {
   ErrorTally errors;
   for (std::size_t i = 0; i < kErrnos; ++i) {
     if (errors_by_errno_[i] != 0) errors.by_errno[static_cast<int>(i)] = errors_by_errno_[i];
+  }
+  for (const StatusCount& known : errors_by_status_) {
+    if (known.count != 0) errors.by_errno[known.status] = known.count;
   }
   errors.count = result_.errors;
   errors.first = first_error_;

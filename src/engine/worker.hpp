@@ -24,16 +24,19 @@ enum class Phase : std::uint32_t { warmup, measure, stop, give_up };
 
 /// What the loop counts. Reset when the measured window begins.
 struct Tally {
-  std::uint64_t ios = 0;          ///< whole reads without error
-  std::uint64_t completions = 0;  ///< of any kind
-  std::uint64_t submit_calls = 0;
-  std::uint64_t submitted = 0;  ///< requests the kernel took
+  std::uint64_t ios = 0;           ///< whole reads without error
+  std::uint64_t completions = 0;   ///< of any kind
+  std::uint64_t submit_calls = 0;  ///< system calls
+  std::uint64_t turns = 0;         ///< of a loop whose turn is not just one system call; else 0
+  std::uint64_t wakeups = 0;       ///< SQPOLL: calls that woke the kernel thread
+  std::uint64_t submitted = 0;     ///< requests the kernel took
   std::uint64_t errors = 0;
   std::uint64_t short_reads = 0;
   std::uint64_t retries = 0;
-  std::uint64_t in_flight_sum = 0;  ///< over submit_calls
+  std::uint64_t in_flight_sum = 0;  ///< over the turns
   Wide in_flight_ticks = 0;         ///< requests × clock ticks, timed runs only
   std::uint32_t in_flight_max = 0;
+  std::uint64_t turns_taken() const noexcept { return turns != 0 ? turns : submit_calls; }
 };
 
 /// Readable by the session at any time.
@@ -58,8 +61,9 @@ struct alignas(64) Command {
 
 class Worker {
  public:
-  Worker(const Command& command, bool timed) : command_(command) {
-    if (timed) latency_ticks_ = std::make_unique<stats::Histogram>();
+  Worker(const Command& command, const plan::RunPlan& plan)
+      : command_(command), counts_statuses_(plan.passthrough) {
+    if (plan.latency) latency_ticks_ = std::make_unique<stats::Histogram>();
   }
 
   // -- once per batch --
@@ -119,6 +123,14 @@ class Worker {
   void close_window(const Tally& tally, std::uint64_t now) noexcept;
 
   static constexpr std::size_t kErrnos = 4096;  // the kernel's MAX_ERRNO
+  static constexpr std::size_t kStatuses = 32;  // different NVMe statuses told apart in one run
+  struct StatusCount {
+    std::int32_t status = 0;
+    std::uint64_t count = 0;
+  };
+
+  void forget_errors() noexcept;
+  void count_error(int error_number) noexcept;
 
   Published published_;
   const Command& command_;
@@ -128,7 +140,9 @@ class Worker {
   std::unique_ptr<stats::Histogram> latency_ticks_;
   Window window_;
   Tally result_;
+  const bool counts_statuses_;  // positive results are NVMe statuses, not short reads
   std::array<std::uint64_t, kErrnos> errors_by_errno_{};
+  std::array<StatusCount, kStatuses> errors_by_status_{};
   std::optional<ErrorTally::First> first_error_;
   std::optional<ErrorTally::First> first_short_read_;
   std::vector<std::uint32_t> targets_;

@@ -52,25 +52,17 @@ void judge_few_cpus(Findings& findings, const plan::RunPlan& plan, std::size_t c
       fmt::format("use --threads {} or fewer{}", cpus, pinned ? ", or more --cpus" : ""));
 }
 
-/// Linux 6.1 gives an SQPOLL thread all CPUs, 6.12 those of the thread that made the ring.
-bool may_inherit_cpu(const Identity& identity) {
-  const std::string& release = identity.kernel_release;
-  return release.compare(0, 2, "5.") != 0 && release.compare(0, 4, "6.1.") != 0 &&
-         release.compare(0, 4, "6.0.") != 0;
-}
-
 /// Why SQPOLL threads do not have a CPU of their own.
 struct Sharing {
   std::vector<std::string> reasons;  ///< empty when they may have one
   bool crowded = false;              ///< more threads of both kinds than CPUs
 };
 
-Sharing find_sharing(const plan::RunPlan& plan, const Identity& identity, std::size_t cpus) {
+Sharing find_sharing(const plan::RunPlan& plan, std::size_t cpus) {
   const std::size_t threads = plan.threads.size();
   const std::size_t pollers = plan.sqpoll_share ? 1 : threads;
   Sharing sharing;
   std::vector<std::string>& reasons = sharing.reasons;
-  const auto pinned = std::find_if(plan.threads.begin(), plan.threads.end(), is_pinned);
   const auto beside =
       std::find_if(plan.threads.begin(), plan.threads.end(), [&](const plan::ThreadPlan& thread) {
         return is_pinned(thread) && thread.cpu == plan.sqpoll_cpu;
@@ -82,14 +74,7 @@ Sharing find_sharing(const plan::RunPlan& plan, const Identity& identity, std::s
   if (plan.sqpoll_cpu >= 0 && pollers > 1) {
     reasons.push_back(fmt::format("{} SQPOLL threads share CPU {}", pollers, plan.sqpoll_cpu));
   }
-  if (pinned != plan.threads.end()) {
-    if (plan.sqpoll_cpu < 0 && may_inherit_cpu(identity)) {
-      reasons.push_back(
-          fmt::format("thread {} is pinned to CPU {}, and recent kernels keep its "
-                      "SQPOLL thread on the same",
-                      pinned - plan.threads.begin(), pinned->cpu));
-    }
-  } else if (cpus > 0 && threads + pollers > cpus) {
+  if (reasons.empty() && cpus > 0 && threads + pollers > cpus) {
     sharing.crowded = true;
     reasons.push_back(fmt::format("{} thread{} and {} SQPOLL thread{} share {} CPU{}", threads,
                                   plural(threads), pollers, plural(pollers), cpus, plural(cpus)));
@@ -183,8 +168,13 @@ void judge_cpus(Findings& findings, const plan::RunPlan& plan, const Identity& i
   const std::size_t cpus_without_pollers = cpus.size();
   Sharing sharing;
   if (plan.sqpoll) {
-    if (plan.sqpoll_cpu >= 0 && !cpus.empty()) cpus.insert(plan.sqpoll_cpu);
-    sharing = find_sharing(plan, identity, cpus.size());
+    // A pinned thread's poller is not pinned with it: it may be anywhere.
+    const bool all_pinned = std::all_of(plan.threads.begin(), plan.threads.end(), is_pinned);
+    if (plan.sqpoll_cpu >= 0 && !cpus.empty())
+      cpus.insert(plan.sqpoll_cpu);
+    else if (all_pinned)
+      cpus = usable_cpus(identity, limits);
+    sharing = find_sharing(plan, cpus.size());
   }
   if (!sharing.reasons.empty()) {
     add(findings, Severity::warning, "sqpoll-shares-cpu",

@@ -14,7 +14,7 @@ namespace {
 
 /// The kernel lists every entry that is out: a line each, of tens of thousands.
 constexpr std::size_t kMostBytes = 32u << 20;
-constexpr int kMostTries = 20;
+constexpr int kMostTries = 200;
 constexpr auto kPause = std::chrono::microseconds(100);
 
 /// A number of 0 or more. Absent for -1, which is how the kernel says that it has none.

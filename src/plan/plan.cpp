@@ -90,6 +90,14 @@ RunPlan settle(const Options& options, const std::vector<TargetShape>& targets,
 
 }  // namespace
 
+void check_usage(const Options& options, const Limits& limits) {
+  rules::Problems problems;
+  rules::check_ranges(options, limits, problems);
+  rules::check_combinations(options, options.files.size() + (options.scratch ? 1 : 0), problems);
+  rules::check_ring(options, problems);
+  if (!problems.empty()) throw base::UserError(std::move(problems));
+}
+
 RunPlan make_plan(const Options& options, const std::vector<TargetShape>& targets,
                   const Limits& limits, std::uint64_t seed) {
   rules::Problems problems;

@@ -217,6 +217,11 @@ struct RunPlan {
   std::vector<std::string> notes;
 };
 
+/// The rules that need no target: values out of range and contradictions. Throws UserError(usage)
+/// with one Problem per thing that is wrong. make_plan() checks them again; asked first, a mistake
+/// on the command line is not hidden behind a target that could not be opened.
+void check_usage(const Options& options, const Limits& limits);
+
 /// Every rule, all errors at once. Throws UserError with one Problem per thing that is wrong.
 /// `targets` has one entry per file in order (none for a bare NOP). `seed` is what to use when
 /// the options have none.

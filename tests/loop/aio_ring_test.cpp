@@ -175,7 +175,9 @@ TEST(AioRing, TheLoopAccountsForEveryRequest) {
   for (const std::uint32_t depth : {1U, 5U, 32U}) {
     Command command;
     command.phase = Phase::measure;
-    Worker worker(command, true);
+    plan::RunPlan plan;
+    plan.latency = true;
+    Worker worker(command, plan);
     worker.set_targets({0});
     FakeAioRing ring(depth);
     ring.kernel().submit_refused = 0.1;
@@ -200,7 +202,7 @@ TEST(AioRing, TheLoopAccountsForEveryRequest) {
                           .random = true,
                           .seed = 1,
                           .first_index = 0};
-    Loop<FakeAioRing, EndingClock, true>(ring, setup, worker).run();
+    Loop<FakeAioRing, EndingClock, ReadRequest>(ring, setup, worker).run();
     const Tally& tally = worker.result();
     EXPECT_EQ(ring.kernel().failure, "");
     EXPECT_GT(tally.ios, 5000U);

@@ -108,15 +108,19 @@ class FakeRing {
   std::map<std::uint32_t, std::set<std::uint64_t>> blocks_read;
   std::vector<std::uint64_t> offsets;  ///< in order of submission
 
+ protected:
+  void fail(const char* what) noexcept {
+    if (failure.empty()) failure = what;
+  }
+  std::vector<io_uring_sqe> sqes_;
+  std::uint32_t sq_head_ = 0;
+
  private:
   struct Request {
     std::uint64_t user_data, addr;
     std::uint64_t number;
   };
 
-  void fail(const char* what) noexcept {
-    if (failure.empty()) failure = what;
-  }
   bool chance(double share) noexcept {
     return share > 0 && std::uniform_real_distribution<>()(dice_) < share;
   }
@@ -189,15 +193,46 @@ class FakeRing {
   const Behaviour b_;
   Command& command_;
   std::mt19937_64 dice_;
-  std::vector<io_uring_sqe> sqes_;
   std::vector<io_uring_cqe> cqes_;
-  std::uint32_t sq_head_ = 0, cq_head_ = 0, cq_tail_ = 0;
+  std::uint32_t cq_head_ = 0, cq_tail_ = 0;
   std::deque<Request> in_flight_;
   std::unordered_set<std::uint64_t> slots_in_flight_, buffers_in_flight_;
   bool counted_ = true;
 };
 
-static_assert(RingLike<FakeRing>);
+static_assert(RingLike<FakeRing> && !CountsCalls<FakeRing> && !TakenByThread<FakeRing>);
+
+/// As SQPOLL's thread has it: entries are free again some time after their requests have completed,
+/// and a turn of the loop is none, one or two system calls.
+class LazyRing : public FakeRing {
+ public:
+  LazyRing(const Behaviour& behaviour, Command& command)
+      : FakeRing(behaviour, command), free_head_(behaviour.index_begin), dice_(behaviour.seed) {}
+
+  std::uint32_t room(std::uint32_t sq_tail) const noexcept {
+    return static_cast<std::uint32_t>(sqes_.size()) - (sq_tail - free_head_);
+  }
+  std::uint64_t system_calls() const noexcept { return system_calls_; }
+  std::uint64_t wakeups() const noexcept { return wakeups_; }
+
+  int enter(std::uint32_t sq_tail, std::uint32_t to_submit, std::uint32_t wait_for,
+            bool collect) noexcept {
+    if (sq_tail - free_head_ > sqes_.size()) fail("an entry was written that is not free");
+    const int taken = FakeRing::enter(sq_tail, to_submit, wait_for, collect);
+    free_head_ += static_cast<std::uint32_t>(dice_() % (sq_head_ - free_head_ + 1));
+    const std::uint64_t calls_made = dice_() % 3;
+    system_calls_ += calls_made;
+    wakeups_ += calls_made / 2;
+    return taken;
+  }
+
+ private:
+  std::uint32_t free_head_;
+  std::uint64_t system_calls_ = 0, wakeups_ = 0;
+  std::mt19937_64 dice_;
+};
+
+static_assert(RingLike<LazyRing> && CountsCalls<LazyRing> && TakenByThread<LazyRing>);
 
 /// A clock that goes on by one with each look, so that latencies are exact.
 struct StepClock {
@@ -207,10 +242,11 @@ struct StepClock {
 };
 
 /// One whole run of the loop over a fake ring.
-struct LoopRun {
-  LoopRun(const Behaviour& behaviour, std::uint32_t batch_submit, std::uint32_t batch_complete,
-          bool random = true)
-      : worker(command, true), ring(behaviour, command), slots(behaviour.depth) {
+template <class RingType>
+struct BasicLoopRun {
+  BasicLoopRun(const Behaviour& behaviour, std::uint32_t batch_submit, std::uint32_t batch_complete,
+               bool random = true)
+      : worker(command, timed_plan()), ring(behaviour, command), slots(behaviour.depth) {
     if (behaviour.measure_after_calls == 0) command.phase = Phase::measure;
     std::vector<std::uint32_t> indices;
     for (std::uint32_t i = 0; i < behaviour.target_blocks.size(); ++i) {
@@ -234,17 +270,23 @@ struct LoopRun {
              .seed = behaviour.seed,
              .first_index = behaviour.index_begin};
   }
+  static plan::RunPlan timed_plan() {
+    plan::RunPlan plan;
+    plan.latency = true;
+    return plan;
+  }
   template <class Clock = NoClock>
   void run() {
-    Loop<FakeRing, Clock, true>(ring, setup, worker).run();
+    Loop<RingType, Clock, ReadRequest>(ring, setup, worker).run();
   }
 
   Command command;
   Worker worker;
-  FakeRing ring;
+  RingType ring;
   std::vector<Slot> slots;
   std::vector<LoopTarget> targets;
   LoopSetup setup;
 };
+using LoopRun = BasicLoopRun<FakeRing>;
 
 }  // namespace uringbench::engine::testing

@@ -7,7 +7,8 @@ namespace uringbench::engine::testing {
 namespace {
 
 /// Every completion is accounted for: good ones as I/Os, bad ones by kind, none twice.
-void expect_accounted(LoopRun& run) {
+template <class Run>
+void expect_accounted(Run& run) {
   EXPECT_EQ(run.ring.failure, "");
   const Tally& tally = run.worker.result();
   const std::uint64_t retried_calls = run.ring.refusals;
@@ -35,6 +36,30 @@ TEST(Loop, CountsEveryGoodReadOfAPlainRun) {
   EXPECT_EQ(run.worker.result().in_flight_max, 128U);
   EXPECT_EQ(run.ring.most_in_flight, 128U);
   EXPECT_EQ(run.ring.largest_batch, 32U);
+}
+
+TEST(Loop, WritesOnlyFreeEntriesWhenAThreadTakesThem) {
+  for (const std::uint32_t depth : {1U, 2U, 3U, 8U, 100U, 128U}) {
+    for (const std::uint32_t submit : {1U, 7U, 32U}) {
+      BasicLoopRun<LazyRing> run({.depth = depth,
+                                  .eagain = 0.1,
+                                  .eio = 0.1,
+                                  .stop_after_calls = 2000,
+                                  .measure_after_calls = 100,
+                                  .index_begin = UINT32_MAX - 50},
+                                 std::min(submit, depth), std::min(submit, depth));
+      run.run();
+      expect_accounted(run);
+      EXPECT_GT(run.worker.result().ios, 500U) << depth << ' ' << submit;
+      // Its own count of system calls, since the window opened.
+      EXPECT_LT(run.worker.result().submit_calls, run.ring.system_calls());
+      EXPECT_GT(run.worker.result().submit_calls, run.ring.system_calls() / 2);
+      EXPECT_LE(run.worker.result().wakeups, run.ring.wakeups());
+      EXPECT_GT(run.worker.result().wakeups, 0U);
+      EXPECT_EQ(run.worker.published().submit_calls.load(), run.worker.result().submit_calls);
+      EXPECT_GT(run.worker.result().turns_taken(), 1500U);
+    }
+  }
 }
 
 TEST(Loop, ReachesAnyDepthWithAnyBatch) {

@@ -119,16 +119,18 @@ TEST(Aio, TooManyRequestsAreRefusedWithTheLimit) {
 
 /// One measuring thread's whole life.
 struct AioRun {
-  explicit AioRun(const plan::RunPlan& run_plan) : plan(run_plan), worker(command, plan.latency) {
+  explicit AioRun(const plan::RunPlan& run_plan) : plan(run_plan), worker(command, plan) {
     worker.set_targets(std::vector<std::uint32_t>(plan.targets.size(), 0));
   }
   void run(const std::vector<int>& fds, std::uint64_t ios) {
+    FirstRing first_ring;
     ThreadInput input{.plan = plan,
                       .fds = fds,
                       .targets = {},
                       .seed = 1,
                       .counter_clock = true,
-                      .command = command};
+                      .command = command,
+                      .first_ring = first_ring};
     for (std::uint32_t i = 0; i < fds.size(); ++i) {
       input.targets.push_back({.fd = -1, .index = i, .blocks = kBlocks, .next_block = 0});
     }
@@ -212,13 +214,15 @@ TEST(Aio, ARunThatIsCalledOffMeasuresNothing) {
   const DirectFile file;
   const plan::RunPlan plan = aio_plan(4);
   Command command;
-  Worker worker(command, false);
+  Worker worker(command, plan);
+  FirstRing first_ring;
   ThreadInput input{.plan = plan,
                     .fds = {file.fd.get()},
                     .targets = {{.fd = -1, .index = 0, .blocks = kBlocks, .next_block = 0}},
                     .seed = 1,
                     .counter_clock = false,
-                    .command = command};
+                    .command = command,
+                    .first_ring = first_ring};
   run_aio_thread(input, worker, [](const Granted&) { return false; });
   EXPECT_EQ(worker.result().completions, 0U);
   EXPECT_EQ(worker.published().trial_since_ns.load(), 0);

@@ -1,0 +1,32 @@
+// The kernel threads of SQPOLL, looked at from outside: who they are, and what they used.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "machine/machine.hpp"
+
+namespace uringbench::engine {
+
+/// One look at one ring's thread.
+struct PollerStamp {
+  machine::RingFdinfo fdinfo;
+  std::optional<std::int64_t> cpu_ns;  ///< of the thread's CPU clock
+};
+
+/// Reads the ring's fdinfo and the clock of the thread it names. Where fdinfo does not name one
+/// (Linux 6.1, while the thread is busy), `known_thread_id` is used.
+PollerStamp stamp_poller(int ring_fd, std::optional<std::int64_t> known_thread_id);
+
+/// What each thread used between two looks at the same rings, in their order. Rings that share a
+/// thread count once. Pure.
+std::vector<Poller> pollers_between(const std::vector<PollerStamp>& before,
+                                    const std::vector<PollerStamp>& after);
+
+/// Waits until the threads are gone, for at most `patience_ns`. The kernel ends them some time
+/// after the last ring was closed. True when none is left.
+bool pollers_ended(const std::vector<Poller>& pollers, std::int64_t patience_ns);
+
+}  // namespace uringbench::engine
