@@ -8,7 +8,6 @@ import contextlib
 import os
 import pathlib
 import platform
-import platform
 import re
 import shutil
 import tempfile
@@ -39,10 +38,12 @@ def excused():
         "zram": not root or not os.path.exists("/sys/class/zram-control/hot_add"),
         "fuse": not root or not os.path.exists("/dev/fuse"),
         "tmpfs": not root,
-        "x86_64": platform.machine() != "x86_64",
         "strace": shutil.which("strace") is None,
+        "groff": shutil.which("groff") is None,
         "io_uring": not io_uring_allowed(),
         "x86_64": platform.machine() != "x86_64",
+        "cpus": len(os.sched_getaffinity(0)) < 2,
+        "hugetlb": not root or not os.access("/proc/sys/vm/nr_hugepages", os.W_OK),
         "direct": True,   # no folder with O_DIRECT anywhere: said loudly, cannot be helped
         "sysctl": not root or not os.access("/proc/sys/kernel/io_uring_disabled", os.W_OK),
         "device-refused": True,  # the kernel has the interface but the sandbox forbids its use

@@ -12,7 +12,8 @@ LONG = {"-d": "--depth", "-s": "--batch-submit", "-c": "--batch-complete", "-b":
         "-p": "--polled", "-B": "--fixed-buffers", "-F": "--register-files", "-n": "--threads",
         "-O": "--direct", "-N": "--nop", "-t": "--latency", "-T": "--tsc-rate",
         "-r": "--runtime", "-R": "--random", "-S": "--sync", "-X": "--register-ring",
-        "-V": "--vectored"}
+        "-V": "--vectored", "-a": "--aio", "-P": "--numa", "-e": "--restrict",
+        "-u": "--passthrough", "-H": "--hugetlb"}
 
 
 def refused(result, rc=2, seconds=3.0):
@@ -61,7 +62,8 @@ def test_number_out_of_range(run, f1, flag, value):
     names(result, flag, value)
 
 
-@pytest.mark.parametrize("flag", ["-p", "-B", "-F", "-O", "-N", "-t", "-R", "-S", "-X", "-V"])
+@pytest.mark.parametrize("flag", ["-p", "-B", "-F", "-O", "-N", "-t", "-R", "-S", "-X", "-V", "-a",
+                                  "-P", "-e", "-u"])
 @pytest.mark.parametrize("value", ["2", "-1", "yes", "x", "1x", "10"])
 def test_switch_takes_zero_or_one(run, f1, flag, value):
     result = run("-r200ms", flag + value, f1)
@@ -70,14 +72,16 @@ def test_switch_takes_zero_or_one(run, f1, flag, value):
 
 
 @pytest.mark.parametrize("flag", ["--depth", "--block-size", "--runtime", "--polled", "--seed",
-                                  "--json", "--cpus"])
+                                  "--json", "--cpus", "--hugetlb", "--sqpoll", "--sqpoll-cpu",
+                                  "--taskrun", "--queue"])
 def test_empty_value(run, f1, flag):
     result = run("-p0", "-r200ms", f"{flag}=", f1)
     refused(result)
     names(result, flag)
 
 
-@pytest.mark.parametrize("flag", ["-d", "-b", "-r", "--json", "--seed", "--scratch"])
+@pytest.mark.parametrize("flag", ["-d", "-b", "-r", "--json", "--seed", "--scratch", "-H",
+                                  "--sqpoll-idle", "--taskrun", "--queue"])
 def test_missing_value(run, flag):
     result = run("-p0", flag)
     refused(result)
@@ -91,13 +95,18 @@ def test_missing_value(run, flag):
     ("--cpus", "0-99999999"), ("--cpus", "0;1"), ("--stall-timeout", "0"),
     ("--stall-timeout", "x"), ("--scratch", "0"), ("--scratch", "x"), ("--scratch", "-1M"),
     ("--scratch", "64X@/tmp"), ("--log-level", "loud"),
+    ("--sqpoll", "2"), ("--sqpoll-cpu", "-1"), ("--sqpoll-cpu", "65536"), ("--sqpoll-cpu", "x"),
+    ("--sqpoll-idle", "-1"), ("--sqpoll-idle", "4294967296"), ("--sqpoll-idle", "1s"),
+    ("--sqthread-stats-bit", "-1"), ("--sqthread-stats-bit", "32"), ("--taskrun", "fast"),
+    ("--queue", "iostats"), ("--queue", "=0"), ("--queue", "iostats="), ("--threads", "many"),
+    ("--queue", "../ro=1"),
 ])
 def test_other_values(run, f1, flag, value):
     files = () if flag == "--scratch" else (f1,)
     result = run("-p0", "-r200ms", f"{flag}={value}", *files)
     refused(result)
     names(result, flag, re.split("[-@;]", value)[-1] if flag == "--cpus" else
-          value.split("@")[0])
+          value.split("@")[0].removesuffix("=1"))
 
 
 @pytest.mark.parametrize("value", ["9999", "4096"])
@@ -126,13 +135,57 @@ def test_unknown_flag(run, f1, flag):
     assert result.out == "" and flag.rstrip("1") in result.err, result
 
 
-@pytest.mark.parametrize("word", [("-a1",), ("-P1",), ("-e1",), ("-u1",), ("-H", "anon"),
-                                  ("-H", "/nonexist"), ("--aio=1",)])
-def test_what_is_not_there_yet_is_refused(run, f1, word):
-    result = run("-p0", "-r200ms", *word, f1)
+@pytest.mark.parametrize("words", [("--profile", "x"), ("--profile=x",), ("sweep",), ("ab",),
+                                   ("regbench",), ("compare",), ("gate",)])
+def test_what_is_not_there_yet_is_refused(run, f1, words):
+    result = run(*words, f1)
     refused(result)
-    flag = {"--aio=1": "--aio"}.get(word[0], word[0][:2])
-    assert flag in result.err or "--" in result.err, result
+    assert f"{words[0].split('=')[0]}: " in result.err, result
+    assert "not available in this version" in result.err, result
+
+
+@pytest.mark.parametrize("flag, words, near", [
+    ("--taskrun=defr", "defer, coop or plain", "defer"),
+    ("--log-level=wran", "trace, debug, info, warn, error or off", "warn"),
+    ("--threads=atuo", "between 1 and 1024", "auto"),
+    ("--cpus=local-nod", "list of CPUs", "local-node"),
+])
+def test_unknown_choice_lists_all_and_names_the_nearest(run, f1, flag, words, near):
+    result = run("-p0", "-r200ms", flag, f1)
+    refused(result)
+    assert words in result.err and f"did you mean {near}?" in result.err, result
+
+
+@pytest.mark.parametrize("verb, words", [
+    ("show", ("--depth", "8")), ("show", ("-t1",)), ("show", ("--dry-run",)),
+    ("show", ("--json", "x")), ("doctor", ("--depth=8",)), ("doctor", ("--json=x",)),
+    ("doctor", ("--queue", "iostats=0")),
+])
+def test_flag_of_another_verb(run, f1, verb, words):
+    result = run(verb, *words, f1)
+    refused(result)
+    flag = {"-t1": "--latency"}.get(words[0], words[0].split("=")[0])
+    assert f"{flag}: not a flag of {verb}" in result.err, result
+    assert "--format" in result.err, f"what {verb} takes is listed:\n{result}"
+
+
+@pytest.mark.parametrize("verb", [(), ("run",)])
+def test_format_belongs_to_show(run, f1, verb):
+    result = run(*verb, "-p0", "--format", "md", f1)
+    refused(result)
+    assert "--format: not a flag of" in result.err, result
+    assert "uringbench show RESULT.json --format md" in result.err, result
+
+
+@pytest.mark.parametrize("words, said", [
+    ((), "RESULT.json"), (("a.json", "b.json"), "2 files"),
+    (("a.json", "--format", "json"), "itself is the JSON"),
+    (("a.json", "--format", "html"), "text, md or csv"),
+])
+def test_show_is_refused(run, words, said):
+    result = run("show", *words)
+    refused(result)
+    assert said in result.err, result
 
 
 @pytest.mark.parametrize("words", [(), ("-p0",), ("run",), ("-d8", "-r1")])
@@ -159,7 +212,8 @@ def test_all_contradictions_at_once(run, f1):
 
 # --- help and version ------------------------------------------------------------------------
 
-@pytest.mark.parametrize("words", [("-h",), ("--help",), ("run", "--help"), ("run", "-h")])
+@pytest.mark.parametrize("words", [("-h",), ("--help",), ("run", "--help"), ("run", "-h"),
+                                   ("show", "--help"), ("doctor", "-h")])
 def test_help_on_stdout(run, words):
     result = run(*words)
     assert result.rc == 0 and result.err == "", result
@@ -192,7 +246,10 @@ def test_help_names_the_defaults_of_the_contract(run):
                                   "-t", "-T", "-r", "-R", "-S", "-X", "-V", "--seed",
                                   "--warmup", "--repeats", "--cpus", "--json", "--label",
                                   "--scratch", "--stall-timeout", "--allow-errors", "--dry-run",
-                                  "--log-level", "--quiet", "--version"])
+                                  "--log-level", "--quiet", "--version", "-a", "-P", "-e", "-u",
+                                  "-H", "--sqpoll", "--sqpoll-cpu", "--sqpoll-idle",
+                                  "--no-sqthread-stats", "--sqthread-stats-bit", "--queue",
+                                  "--taskrun", "--hybrid-iopoll", "--format"])
 def test_help_has_every_flag(run, flag):
     assert re.search(rf"(^|[\s,]){flag}\b", run("-h").out, re.M)
 

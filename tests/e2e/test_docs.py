@@ -13,7 +13,7 @@ DOCS = sorted((ROOT / "docs").glob("*.md"))
 PAGES = [README, ROOT / "CHANGELOG.md", *DOCS]
 # Named in commands that are not ours: cmake, scripts/test, cp, docker, losetup, …
 FOREIGN = {"--build", "--install", "--prefix", "--preset", "--sparse"}
-LATER = "Not in this version"
+LATER = "(not available in this version)"
 
 pytestmark = pytest.mark.plain
 
@@ -22,22 +22,22 @@ def name_of(page):
     return str(page.relative_to(ROOT))
 
 
-def help_flags():
-    """Group → flags, short and long, as `uringbench --help` lists them."""
+def help_entries():
+    """(letter or "", long name, explanation) of each flag, as `uringbench --help` lists them."""
     done = subprocess.run([find_binary(), "--help"], capture_output=True, text=True, check=True,
                           timeout=30)
-    groups, group = {}, None
-    for line in done.stdout.splitlines():
-        if heading := re.fullmatch(r"(\w[\w -]*):", line):
-            group = heading[1]
-        elif group and (entry := re.match(r"  ((?:-\w,)?--[\w-]+)", line)):
-            groups.setdefault(group, set()).update(entry[1].split(","))
-    assert LATER in groups and len(groups) > 3, done.stdout
-    return groups
+    entries = re.findall(r"^  (?:-(\w),)?--([\w-]+)(.*)", done.stdout, re.M)
+    assert len(entries) > 40, done.stdout
+    return entries
 
 
 def all_help_flags():
-    return set().union(*help_flags().values())
+    return {flag for letter, name, _ in help_entries()
+            for flag in (["-" + letter] if letter else []) + ["--" + name]}
+
+
+def later_flags():
+    return {"--" + name for _, name, text in help_entries() if LATER in text}
 
 
 def code_spans(text):
@@ -76,15 +76,48 @@ def test_every_flag_is_explained_somewhere():
     named = set()
     for page in [README, *DOCS]:
         named |= set(flags_named(page.read_text()))
-    present = set().union(*(flags for group, flags in help_flags().items() if group != LATER))
-    assert not present - named, f"on no page: {sorted(present - named)}"
+    missing = all_help_flags() - named
+    assert not missing, f"on no page: {sorted(missing)}"
 
 
 def test_flags_that_are_missing_are_listed_as_missing():
     section = README.read_text().split("## What is not there yet")[1].split("\n## ")[0]
-    later = {flag for flag in help_flags()[LATER] if flag.startswith("--")}
-    listed = set(flags_named(section)) - {"--threads"}
-    assert {flag for flag in listed if flag.startswith("--")} == later
+    assert {flag for flag in flags_named(section) if flag.startswith("--")} == later_flags()
+
+
+def compat_rows():
+    """(letter, long name, verdict) of each row of the table of flags."""
+    page = (ROOT / "docs/compat-t-io_uring.md").read_text()
+    section = page.split("## Flags")[1].split("\n## ")[0]
+    rows = [line for line in section.splitlines() if line.startswith("| `-")]
+    read = [re.match(r"\| `-(\w)(?: [^`]+)?` `--([\w-]+)` \| ([^|]+?) \|", row) for row in rows]
+    assert all(read), [row for row, match in zip(rows, read) if not match]
+    return [match.groups() for match in read]
+
+
+def test_every_letter_of_the_original_is_compared():
+    """The letters of t/io_uring's usage page, each with our long name and a verdict."""
+    rows = compat_rows()
+    ours = {letter: name for letter, name, _ in help_entries() if letter}
+    assert sorted(letter for letter, _, _ in rows) == sorted("dscbpBFnONtTrRaSXPVeuH" + "h")
+    assert {letter: name for letter, name, _ in rows} == ours
+    assert {verdict for _, _, verdict in rows} == {"same", "differs"}
+
+
+def test_help_groups_are_those_of_the_readme():
+    done = subprocess.run([find_binary(), "--help"], capture_output=True, text=True, check=True,
+                          timeout=30)
+    groups, group = {}, None
+    for line in done.stdout.splitlines():
+        if heading := re.fullmatch(r"(\w[\w -]*):", line):
+            group = heading[1]
+        elif (entry := re.match(r"  (?:-(\w),)?--([\w-]+)", line)) and LATER not in line:
+            groups.setdefault(group, []).extend(
+                (["-" + entry[1]] if entry[1] else []) + ["--" + entry[2]])
+    section = README.read_text().split("## Flags")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| ([A-Z][\w -]+) \| (`.+) \|$", section, re.M)
+    assert {name: flags_in for name, flags_in in groups.items()} == {
+        name: re.findall(r"`(--?[\w-]+)`", cell) for name, cell in rows}
 
 
 def links(text):
@@ -119,6 +152,18 @@ def test_exit_codes_are_those_of_the_code():
     assert "128+N" in page
     del page["128+N"]
     assert {int(number): words for number, words in page.items()} == code
+
+
+@pytest.mark.parametrize("place", ["help", "man page"])
+def test_exit_codes_are_all_there(place):
+    if place == "help":
+        text = subprocess.run([find_binary(), "--help"], capture_output=True, text=True,
+                              check=True, timeout=30).stdout.split("Exit codes:")[1]
+        found = re.findall(r"^  (\d[\d+N]*) +\w", text, re.M)
+    else:
+        text = (ROOT / "docs/uringbench.1").read_text().split(".SH EXIT STATUS")[1]
+        found = re.findall(r"^\.TP\n\\fB([\d+N]+)\\fR$", text.split(".SH")[0], re.M)
+    assert found == [str(code) for code in range(9)] + ["128+N"]
 
 
 def test_every_finding_is_explained():
