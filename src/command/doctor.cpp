@@ -1,7 +1,6 @@
 #include "command/doctor.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -85,7 +84,8 @@ Checkup::Ability passthrough_mode(const machine::TargetFacts& target, bool kerne
   return {name, false, "for NVMe drives only"};
 }
 
-Abilities modes_of(const DoctorFacts& facts, const machine::TargetFacts& target) {
+Abilities modes_of(const DoctorFacts& facts, const TargetLook& look) {
+  const machine::TargetFacts& target = *look.facts;
   const auto& kernel = facts.kernel;
   const bool generic = target.kind == machine::TargetKind::nvme_generic;
   Abilities modes;
@@ -104,8 +104,8 @@ Abilities modes_of(const DoctorFacts& facts, const machine::TargetFacts& target)
   modes.push_back({"submission by a kernel thread (--sqpoll)", sqpoll,
                    sqpoll ? "" : "the kernel refuses SQPOLL"});
   if (target.kind == machine::TargetKind::block) {
-    modes.push_back({"queue settings (--queue)", !facts.queues_are_closed,
-                     facts.queues_are_closed.value_or("restored after the run")});
+    modes.push_back({"queue settings (--queue)", !look.queue_is_closed,
+                     look.queue_is_closed.value_or("restored after the run")});
   }
   return modes;
 }
@@ -117,7 +117,7 @@ Checkup::TargetCheck check_target(const DoctorFacts& facts, const TargetLook& lo
   add_problems(look.problems, check.problems);
   if (!look.facts) return check;
   check.target = to_result(*look.facts, false);
-  check.modes = modes_of(facts, *look.facts);
+  check.modes = modes_of(facts, look);
   for (const auto& finding : judge_default_run(facts, {*look.facts}, check.problems)) {
     const auto same = [&](const machine::Finding& known) {
       return known.code == finding.code && known.message == finding.message;
@@ -152,8 +152,20 @@ std::vector<std::pair<std::string, std::string>> describe(const plan::Limits& li
   return rows;
 }
 
+/// Asks for one attribute that every queue has, and changes nothing.
+std::optional<std::string> why_queue_is_closed(const machine::TargetFacts& facts) {
+  if (!facts.device) return "sysfs does not know its queue";
+  try {
+    machine::QueueSettings::check({facts.device->name}, {{"nomerges", "0"}});
+    return std::nullopt;
+  } catch (const base::UserError& error) {
+    return error.problems().front().what;
+  }
+}
+
 TargetLook look_at(const std::string& path) {
-  TargetLook look{.path = path, .facts = {}, .problems = {}};
+  TargetLook look;
+  look.path = path;
   const auto attempt = [&](bool passthrough) {
     plan::Options options;
     options.files = {path};
@@ -168,12 +180,10 @@ TargetLook look_at(const std::string& path) {
   attempt(false);
   // A generic NVMe device is refused by the ordinary door; anything else by this one.
   if (!look.facts) attempt(true);
+  if (look.facts && look.facts->kind == machine::TargetKind::block) {
+    look.queue_is_closed = why_queue_is_closed(*look.facts);
+  }
   return look;
-}
-
-std::optional<std::string> queues_are_closed() {
-  if (geteuid() == 0) return std::nullopt;
-  return "needs root";
 }
 
 DoctorFacts look_around(const plan::Options& options) {
@@ -183,7 +193,6 @@ DoctorFacts look_around(const plan::Options& options) {
   facts.limits = machine::read_limits();
   facts.kernel = engine::probe_kernel();
   facts.setup_hint = machine::setup_hint(facts.kernel.setup_error);
-  facts.queues_are_closed = queues_are_closed();
   for (const auto& path : options.files) facts.targets.push_back(look_at(path));
   return facts;
 }

@@ -18,6 +18,8 @@ struct TargetLook {
   std::string path;
   std::optional<machine::TargetFacts> facts;
   std::vector<base::Problem> problems;
+  /// Why this process may not set attributes of its queue; absent: it may.
+  std::optional<std::string> queue_is_closed;
 };
 
 /// All that doctor judges by.
@@ -27,8 +29,6 @@ struct DoctorFacts {
   plan::Limits limits;
   engine::KernelAbilities kernel;
   std::string setup_hint;  ///< what to do where io_uring cannot be had
-  /// Absent: this process may set queue attributes; else why not.
-  std::optional<std::string> queues_are_closed;
   std::vector<TargetLook> targets;
 };
 

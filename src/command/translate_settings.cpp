@@ -1,6 +1,8 @@
 // What was asked and what was granted, as the document has it.
 #include "command/translate.hpp"
 
+#include <set>
+
 namespace uringbench::command {
 
 const char* engine_name(plan::Engine engine) {
@@ -69,16 +71,19 @@ void ask_for_ring(const plan::Options& options, result::Settings& asked) {
   if (!queue.empty()) asked.set("queue", queue);
 }
 
-/// CPUs and nodes of the threads, where they have any.
+/// CPUs and nodes that some thread has, each once; nothing where none has any.
 void grant_placement(const plan::RunPlan& plan, result::Settings& granted) {
-  std::vector<std::int64_t> cpus;
-  std::vector<std::int64_t> nodes;
+  std::set<std::int64_t> cpus;
+  std::set<std::int64_t> nodes;
   for (const auto& thread : plan.threads) {
-    if (thread.cpu >= 0) cpus.push_back(thread.cpu);
-    if (thread.node >= 0) nodes.push_back(thread.node);
+    if (thread.cpu >= 0) cpus.insert(thread.cpu);
+    if (thread.node >= 0) nodes.insert(thread.node);
   }
-  if (!cpus.empty()) granted.set("cpus", cpus);
-  if (!nodes.empty()) granted.set("nodes", nodes);
+  const auto list = [](const std::set<std::int64_t>& numbers) {
+    return std::vector<std::int64_t>(numbers.begin(), numbers.end());
+  };
+  if (!cpus.empty()) granted.set("cpus", list(cpus));
+  if (!nodes.empty()) granted.set("nodes", list(nodes));
 }
 
 }  // namespace

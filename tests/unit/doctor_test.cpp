@@ -40,7 +40,10 @@ void add_disk(DoctorFacts& facts, const std::string& machine, const std::string&
   target.kind = machine::TargetKind::block;
   target.size_bytes = 1ULL << 30;
   machine::describe_block_device(target, number, machine_root(machine));
-  facts.targets.push_back({.path = path, .facts = target, .problems = {}});
+  TargetLook look;
+  look.path = path;
+  look.facts = target;
+  facts.targets.push_back(look);
 }
 
 bool has_finding(const std::vector<result::Finding>& findings, const std::string& code) {
@@ -76,8 +79,8 @@ TEST(Doctor, AGoodNvmeIsHealthyAndCanPoll) {
 
 TEST(Doctor, AVirtioDiskWithASchedulerAndIostats) {
   DoctorFacts facts = facts_of("virtio_vm");
-  facts.queues_are_closed = "needs root";
   add_disk(facts, "virtio_vm", "254:0", "/dev/vda");
+  facts.targets.back().queue_is_closed = "needs root";
   const Checkup checkup = examine(facts);
   EXPECT_TRUE(checkup.healthy()) << "slower, but a default run works";
   const auto& check = checkup.targets[0];
