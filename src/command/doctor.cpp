@@ -159,7 +159,8 @@ std::optional<std::string> why_queue_is_closed(const machine::TargetFacts& facts
     machine::QueueSettings::check({facts.device->name}, {{"nomerges", "0"}});
     return std::nullopt;
   } catch (const base::UserError& error) {
-    return error.problems().front().what;
+    const std::string& what = error.problems().front().what;
+    return what.starts_with("--queue: ") ? what.substr(9) : what;
   }
 }
 

@@ -123,9 +123,10 @@ TEST(Doctor, TooLittleLockedMemoryIsAProblemOfTheTarget) {
 
 TEST(Doctor, ATargetThatCannotBeOpened) {
   DoctorFacts facts = facts_of("good_nvme");
-  facts.targets.push_back({.path = "gone",
-                           .facts = {},
-                           .problems = {{base::ExitCode::cannot, "gone: ENOENT", "look"}}});
+  TargetLook look;
+  look.path = "gone";
+  look.problems = {{base::ExitCode::cannot, "gone: ENOENT", "look"}};
+  facts.targets.push_back(look);
   const Checkup checkup = examine(facts);
   EXPECT_FALSE(checkup.healthy());
   EXPECT_FALSE(checkup.targets[0].target);
