@@ -181,7 +181,7 @@ TEST(SqpollRing, WakesASleepingThread) {
   EXPECT_EQ(face.enter(1, 1, 1, true), 1);
   ASSERT_EQ(face.cq_tail(), 1U);
   EXPECT_EQ(face.cqes()[0].user_data, 77U);
-  EXPECT_EQ(face.wakeups(), 1U);
+  EXPECT_GE(face.wakeups(), 1U);  // twice, if it has not got up when the call waits
   EXPECT_GE(face.system_calls(), 1U);
   face.release_cqes(1);
   while (face.room(1) != 4 && monotonic_ns() < deadline_ns) usleep(100);
