@@ -52,7 +52,7 @@ void Console::write_out(std::string_view text) {
       text.remove_prefix(static_cast<std::size_t>(written));
     } else if (errno == EPIPE) {
       // Whoever read us has seen enough. That is an end like a signal's, and no error message.
-      broken_ = true;
+      broken_ = reader_left_ = true;
       signals::request(SIGPIPE);
     } else if (errno == EAGAIN) {
       pollfd room{.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0};

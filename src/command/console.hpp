@@ -34,6 +34,8 @@ class Console {
   void note_failure() { failed_ = true; }
   /// stdout could not be written (other than by a broken pipe).
   bool failed() const { return failed_; }
+  /// Whoever read stdout went away before all was written.
+  bool reader_left() const { return reader_left_; }
 
  private:
   void write_out(std::string_view text);
@@ -42,6 +44,7 @@ class Console {
   bool document_on_stdout_ = false;
   bool quiet_ = false;
   bool broken_ = false;
+  bool reader_left_ = false;
   bool failed_ = false;
   bool progress_shown_ = false;
 };

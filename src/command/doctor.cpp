@@ -1,6 +1,7 @@
 #include "command/doctor.hpp"
 
 #include <fmt/format.h>
+#include <time.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -164,7 +165,62 @@ std::optional<std::string> why_queue_is_closed(const machine::TargetFacts& facts
   }
 }
 
-TargetLook look_at(const std::string& path) {
+/// Nothing to see and nothing to stop: a trial is over in a moment.
+class Onlooker : public engine::Observer {
+ public:
+  void started(const engine::Granted&, const std::vector<std::int64_t>&) override {}
+  void interval(const engine::Interval&) override {}
+  bool wait_until(std::int64_t deadline_ns) override {
+    const timespec deadline{deadline_ns / 1'000'000'000, deadline_ns % 1'000'000'000};
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, nullptr);
+    return false;
+  }
+};
+
+/// A default run in small: twenty milliseconds of it. What keeps it from beginning or makes its
+/// reads fail is a problem, whatever the facts say.
+std::vector<base::Problem> try_default_run(const Targets& targets, const plan::Limits& limits) {
+  constexpr std::int64_t kTrialNs = 20'000'000;
+  constexpr std::int64_t kPatienceNs = 2'000'000'000;
+  plan::Options options = default_options(targets.facts);
+  options.runtime_ns = kTrialNs;
+  options.stall_timeout_ns = kPatienceNs;
+  std::optional<plan::RunPlan> plan;
+  try {
+    plan = plan::make_plan(options, targets.shapes, limits, 0);
+  } catch (const base::UserError&) {
+    return {};  // examine() comes to the same, from the same facts
+  }
+  const std::string name = options.files.empty() ? "NOP" : options.files.front();
+  try {
+    Onlooker onlooker;
+    const auto m = engine::measure(*plan, targets.open, 0, true, onlooker);
+    if (m.fatal_errno) {
+      return {{base::ExitCode::cannot,
+               name + ": io_uring_enter failed: " + base::describe_errno(*m.fatal_errno),
+               machine::setup_hint(*m.fatal_errno)}};
+    }
+    if (m.stalled) {
+      return {{base::ExitCode::cannot, name + ": reads do not come back",
+               "the device or its driver hangs; see the kernel log (dmesg)"}};
+    }
+    if (m.errors.count + m.short_reads != 0) {
+      const std::string why =
+          m.errors.first ? engine::error_name(m.errors.first->error_number) : std::string("short");
+      return {{base::ExitCode::cannot,
+               fmt::format("{}: {} of {} reads failed: {}", name, m.errors.count + m.short_reads,
+                           m.completions, why),
+               "the device or file is damaged, or was cut short; see the kernel log (dmesg)"}};
+    }
+    return {};
+  } catch (const base::UserError& error) {
+    return error.problems();
+  } catch (const base::SystemError& error) {
+    return {error.problem()};
+  }
+}
+
+TargetLook look_at(const std::string& path, const plan::Limits& limits, bool may_try) {
   TargetLook look;
   look.path = path;
   const auto attempt = [&](bool passthrough) {
@@ -172,8 +228,10 @@ TargetLook look_at(const std::string& path) {
     options.files = {path};
     options.passthrough = passthrough;
     try {
-      look.facts = look_at_targets(options).facts.front();
+      const Targets targets = look_at_targets(options);
+      look.facts = targets.facts.front();
       look.problems.clear();
+      if (may_try) look.problems = try_default_run(targets, limits);
     } catch (const base::UserError& error) {
       if (look.problems.empty()) look.problems = error.problems();
     }
@@ -194,7 +252,13 @@ DoctorFacts look_around(const plan::Options& options) {
   facts.limits = machine::read_limits();
   facts.kernel = engine::probe_kernel();
   facts.setup_hint = machine::setup_hint(facts.kernel.setup_error);
-  for (const auto& path : options.files) facts.targets.push_back(look_at(path));
+  const bool may_try = facts.kernel.setup_error == 0;
+  if (may_try) facts.problems = try_default_run({}, facts.limits);
+  // What holds for no-ops as well is said once.
+  const bool machine_is_fine = may_try && facts.problems.empty();
+  for (const auto& path : options.files) {
+    facts.targets.push_back(look_at(path, facts.limits, machine_is_fine));
+  }
   return facts;
 }
 
@@ -211,6 +275,7 @@ result::Checkup examine(const DoctorFacts& facts) {
         {"io_uring cannot be used: io_uring_setup: " + base::describe_errno(error),
          facts.setup_hint});
   }
+  add_problems(facts.problems, checkup.problems);
   checkup.setup_flags = named(facts.kernel.setup_flags);
   checkup.opcodes = named(facts.kernel.opcodes);
   checkup.limits = describe(facts.limits);

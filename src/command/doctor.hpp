@@ -28,14 +28,16 @@ struct DoctorFacts {
   machine::Weather weather;
   plan::Limits limits;
   engine::KernelAbilities kernel;
-  std::string setup_hint;  ///< what to do where io_uring cannot be had
+  std::string setup_hint;               ///< what to do where io_uring cannot be had
+  std::vector<base::Problem> problems;  ///< of a run that reads nothing (NOP)
   std::vector<TargetLook> targets;
 };
 
 /// Pure. The findings are those of a run with default options, by the same code.
 result::Checkup examine(const DoctorFacts& facts);
 
-/// The verb. Returns 0 when a default run would work, 7 when not.
+/// The verb: looks, and tries twenty milliseconds of a default run on each target. Returns 0 when a
+/// default run would work, 7 when not.
 int doctor(const plan::Options& options, Console& console);
 
 }  // namespace uringbench::command

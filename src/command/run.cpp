@@ -334,6 +334,7 @@ class Conductor : public engine::Observer {
 
   int exit_code() const {
     if (document_.session.interrupted) return 128 + signals::received();
+    if (console_.reader_left()) return 128 + SIGPIPE;
     if (console_.failed()) {
       // A signal that ended a write that would not end.
       const int number = signals::received();

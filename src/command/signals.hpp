@@ -1,7 +1,8 @@
 // Signals and the wish to end early.
 //
 // The first SIGINT, SIGTERM or SIGHUP asks the run to end; a second one ends the process at once,
-// without leaving an unfinished file behind.
+// without leaving an unfinished file or a changed queue behind. What follows the first one within a
+// fifth of a second is taken for the same wish.
 #pragma once
 
 #include <cstdint>

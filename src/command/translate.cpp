@@ -12,7 +12,8 @@ std::optional<double> ratio(std::uint64_t amount, std::uint64_t per) {
 }
 
 /// Sentences about one run that a reader of its figures must know.
-std::vector<std::string> warnings_of(const engine::Measurement& m, const result::Run& run) {
+std::vector<std::string> warnings_of(const engine::Measurement& m, const plan::RunPlan& plan,
+                                     const result::Run& run) {
   std::vector<std::string> warnings;
   if (m.ios == 0 && m.began) {
     warnings.push_back(m.errors.count + m.short_reads != 0
@@ -27,7 +28,8 @@ std::vector<std::string> warnings_of(const engine::Measurement& m, const result:
   }
   if (m.never_completed != 0) {
     warnings.push_back(std::to_string(m.never_completed) +
-                       " requests had not come back when the run was given up");
+                       (m.never_completed == 1 ? " request" : " requests") +
+                       " had not come back when the run was given up");
   }
   for (const auto& thread : m.threads) {
     if (thread.stuck) {
@@ -36,6 +38,9 @@ std::vector<std::string> warnings_of(const engine::Measurement& m, const result:
   }
   if (m.poller_left) {
     warnings.push_back("the SQPOLL thread was still there after the rings were closed");
+  }
+  if (plan.sqpoll && m.pollers.empty() && m.began) {
+    warnings.push_back("nothing is known of the SQPOLL thread: its fdinfo could not be read");
   }
   for (const auto& poller : m.pollers) {
     for (const auto& thread : m.threads) {
@@ -233,7 +238,7 @@ result::Run to_result(const engine::Measurement& m, const plan::RunPlan& plan,
   run.sqpoll = sqpoll_of(m);
   if (const auto steadiness = stats::steadiness(rates)) run.steady = steadiness->steady;
   run.interrupted = m.interrupted;
-  run.warnings = warnings_of(m, run);
+  run.warnings = warnings_of(m, plan, run);
   return run;
 }
 

@@ -55,13 +55,20 @@ void check_opcode(Ring& ring, const plan::RunPlan& plan, const Opcode& opcode) {
                         std::string("this kernel does not know the opcode ") + opcode.name, cure);
 }
 
+/// Whether the thing is too big or the call is forbidden at all are two different troubles.
+std::string registration_hint(int error_number, const char* otherwise) {
+  const bool forbidden = error_number == EPERM || error_number == EACCES || error_number == ENOSYS;
+  return forbidden ? machine::setup_hint(error_number) : otherwise;
+}
+
 void register_all(Ring& ring, const plan::RunPlan& plan, const std::vector<int>& fds,
                   const SlotBuffers& buffers, Granted& granted) {
   const bool uses_files = !plan.nop || plan.nop_with_file;
   if (uses_files && plan.register_files) {
     if (const int error = ring.register_files(fds)) {
       throw base::SystemError("io_uring_register of " + std::to_string(fds.size()) + " files",
-                              "io_uring", error, "use -F0, or raise the limit: ulimit -n");
+                              "io_uring", error,
+                              registration_hint(error, "use -F0, or raise the limit: ulimit -n"));
     }
     granted.registered_files = true;
   }
@@ -70,15 +77,18 @@ void register_all(Ring& ring, const plan::RunPlan& plan, const std::vector<int>&
     if (const int error = ring.register_buffers(regions)) {
       throw base::SystemError(
           "io_uring_register of " + base::format_bytes(plan.buffer_bytes_per_thread) + " buffers",
-          "io_uring", error, "use -B0, a smaller --depth or --block-size, or raise ulimit -l");
+          "io_uring", error,
+          registration_hint(error,
+                            "use -B0, a smaller --depth or --block-size, or raise ulimit -l"));
     }
     granted.fixed_buffers = true;
     granted.registered_regions = static_cast<std::uint32_t>(regions.size());
   }
   if (plan.register_ring) {
     if (const int error = ring.register_ring_fd()) {
-      throw base::SystemError("io_uring_register of the ring's descriptor", "io_uring", error,
-                              "use -X0 (registered rings need Linux 5.18)");
+      throw base::SystemError(
+          "io_uring_register of the ring's descriptor", "io_uring", error,
+          registration_hint(error, "use -X0 (registered rings need Linux 5.18)"));
     }
   }
 }

@@ -83,8 +83,11 @@ std::string hint_for_enomem(const std::string& release) {
         "fewer --threads",
         release);
   }
-  return "not enough memory for the rings, or the control group's memory limit is reached: a "
-         "smaller --depth or fewer --threads (free -m, memory.max)";
+  return "not enough memory for the rings, or a limit is reached: that of locked memory, which "
+         "some "
+         "kernels count rings by (ulimit -l), or the control group's (memory.max); a smaller "
+         "--depth "
+         "or fewer --threads";
 }
 
 /// io_setup counts what all processes asked for against one sysctl.

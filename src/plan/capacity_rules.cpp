@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,17 @@ void check_regions(const RunPlan& plan, std::uint64_t bytes_per_slot, Problems& 
   }
 }
 
+/// Some kernels (before 5.12, and recent ones) count the rings as locked memory, too: 64 bytes an
+/// entry, 32 for its two completions, and their headers. Rounded up generously: a limit that is
+/// just too small again would be a bad hint.
+std::uint64_t with_rings(const RunPlan& plan, std::uint64_t buffer_bytes) {
+  constexpr std::uint64_t kEntry = 64 + 32;
+  constexpr std::uint64_t kHeaders = 8192;
+  constexpr std::uint64_t kStep = 65536;
+  const std::uint64_t ring = (plan.passthrough ? 2 : 1) * std::bit_ceil(plan.depth) * kEntry;
+  return round_up(buffer_bytes + plan.threads.size() * (ring + kHeaders) + kStep / 2, kStep);
+}
+
 void check_memory(const RunPlan& plan, const Limits& limits, Problems& problems) {
   // Memory is had, and locked, by whole pages.
   const std::uint64_t needed =
@@ -70,7 +82,7 @@ void check_memory(const RunPlan& plan, const Limits& limits, Problems& problems)
                      format_bytes(limits.memlock_bytes)),
          fmt::format("use -B0, or raise the limit: ulimit -l {} (KiB; as root, or through "
                      "limits.conf)",
-                     round_up(needed, 1024) / 1024)});
+                     with_rings(plan, needed) / 1024)});
   }
 }
 

@@ -111,15 +111,14 @@ std::string sqpoll_row(const Shown& shown, const Figures& figures) {
   const auto& busy = figures.poller_utilisation;
   std::string words = pollers_words(shown);
   if (!words.empty()) words += "; ";
-  std::vector<std::string> costs;
-  if (figures.poller_per_io_ns) {
-    costs.push_back(base::format_duration(*figures.poller_per_io_ns) + " CPU per I/O");
-  }
+  std::vector<std::string> facts;
+  // The share is the kernel's own count and can be far off; its CPU time is exact and comes first.
+  if (busy) facts.push_back(percent(*busy) + " of it with work (kernel's count)");
   const auto wakeups =
       total_of(shown, [](const Run& run) { return run.sqpoll ? run.sqpoll->wakeups : 0; });
-  costs.push_back(count_of(static_cast<std::uint64_t>(wakeups), "wake-up"));
-  return row("SQPOLL", busy ? percent(*busy) + " busy" : "on",
-             words + list(costs) + in_all_runs(shown));
+  facts.push_back(count_of(static_cast<std::uint64_t>(wakeups), "wake-up"));
+  return row("SQPOLL", figures.poller_per_io_ns ? cpu_per_io(*figures.poller_per_io_ns) : "on",
+             words + list(facts) + in_all_runs(shown));
 }
 
 std::string switches_row(const Shown& shown) {

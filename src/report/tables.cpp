@@ -70,7 +70,7 @@ std::vector<Column> columns_of(const Document& document) {
                               {"p50", {}},
                               {"p99", {}},
                               {"CPU per I/O", {}},
-                              {"SQPOLL busy", {}},
+                              {"SQPOLL with work", {}},
                               {"its CPU per I/O", {}},
                               {"errors", {}, true}};
   const auto duration = [](const std::optional<double>& nanoseconds) {

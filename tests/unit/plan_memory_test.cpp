@@ -102,7 +102,7 @@ TEST(HugePages, AreNoPartOfTheAvailableMemoryButAreLocked) {
   EXPECT_EQ(problem_of(options, {file_of(64 * kMiB)}, limits),
             "7: --fixed-buffers: the buffers of 128 requests of 4096 bytes need 2097152 bytes (2.0 "
             "MiB) of locked memory, the limit is 1048576 bytes (1.0 MiB) | use -B0, or raise the "
-            "limit: ulimit -l 2048 (KiB; as root, or through limits.conf)");
+            "limit: ulimit -l 2112 (KiB; as root, or through limits.conf)");
 }
 
 TEST(HugePages, AreForEveryEngineAndForNopsWithBuffers) {

@@ -168,7 +168,7 @@ TEST(CapacityRules, LockedMemorySuffices) {
       problem_of(options, {file_of(kMiB)}, limits),
       "7: --fixed-buffers: the buffers of 128 requests of 4096 bytes need 524288 bytes (512.0 "
       "KiB) of locked memory, the limit is 65536 bytes (64.0 KiB) | use -B0, or raise the "
-      "limit: ulimit -l 512 (KiB; as root, or through limits.conf)");
+      "limit: ulimit -l 576 (KiB; as root, or through limits.conf)");
   options.fixed_buffers = false;
   EXPECT_EQ(problem_of(options, {file_of(kMiB)}, limits), "");
   options.fixed_buffers = true;
@@ -194,7 +194,7 @@ TEST(CapacityRules, MemoryIsLockedByWholePages) {
   EXPECT_EQ(problem_of(options, {file_of(kMiB)}, limits),
             "7: --fixed-buffers: the buffers of 3 threads with 1 request of 512 bytes each need "
             "196608 bytes (192.0 KiB) of locked memory, the limit is 196607 bytes (192.0 KiB) | "
-            "use -B0, or raise the limit: ulimit -l 192 (KiB; as root, or through limits.conf)");
+            "use -B0, or raise the limit: ulimit -l 256 (KiB; as root, or through limits.conf)");
 }
 
 TEST(UsageRules, LargePagesMakeTheLargestBlockSmaller) {

@@ -161,14 +161,16 @@ TEST(Summary, SqpollThatTellsNothingOfItself) {
 TEST(Summary, SeveralSqpollThreads) {
   result::Document document = sqpoll_document(2);
   for (result::Run& run : document.cells[0].runs) run.sqpoll->pollers.resize(2);
-  EXPECT_NE(summary(document).find("93.1% busy   2 threads; 1.90 µs CPU per I/O,\n"
-                                   "                            24 wake-ups; in 2 runs\n"),
-            std::string::npos)
+  EXPECT_NE(
+      summary(document).find("1.90 µs/IO   2 threads; 93.1% of it with work (kernel's count),\n"
+                             "                            24 wake-ups; in 2 runs\n"),
+      std::string::npos)
       << summary(document);
   document.cells[0].runs[1].sqpoll->pollers.clear();
   document.cells[0].runs[0].sqpoll->pollers.clear();
   document.cells[0].runs[1].sqpoll->cpu = 3;  // not where it was before: no place is named
-  EXPECT_NE(summary(document).find("93.1% busy   1.90 µs CPU per I/O,"), std::string::npos)
+  EXPECT_NE(summary(document).find("1.90 µs/IO   93.1% of it with work (kernel's count),"),
+            std::string::npos)
       << summary(document);
 }
 
