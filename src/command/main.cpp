@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <exception>
 #include <string>
@@ -23,7 +24,7 @@ int dispatch(const std::vector<std::string>& argv, Console& console) {
   const auto [action, options] = parse({argv.begin() + 1, argv.end()});
   if (action == Action::help || action == Action::version) {
     console.text(action == Action::help ? help_text() : version_text());
-    return console.failed() ? 1 : 0;
+    return console.reader_left() ? 128 + SIGPIPE : console.failed() ? 1 : 0;
   }
   // The other verbs have nothing to finish or clean up: a signal simply ends them.
   if (action == Action::run) signals::install();

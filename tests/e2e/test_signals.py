@@ -23,6 +23,18 @@ def whole_or_none(path, name):
 
 
 @pytest.mark.parametrize("name", NUMBERS)
+def test_one_wish_may_arrive_twice(start, f1, tmp_json, name):
+    """timeout(1) signals the process, then its group: microseconds apart."""
+    with start("-p0", "-r60", "--json", tmp_json, f1) as running:
+        assert running.wait_until(lambda: "IOPS=" in running.output(), 10)
+        for _ in range(3):
+            running.signal(NUMBERS[name])
+        result = running.finish(10)
+    assert result.rc == 128 + NUMBERS[name], result
+    assert whole_or_none(tmp_json, name), "the result was thrown away"
+
+
+@pytest.mark.parametrize("name", NUMBERS)
 @pytest.mark.parametrize("door", [(), ("run",)])
 def test_in_the_middle(start, f1, tmp_json, name, door, validated):
     with start(*door, "-p0", "-r60", "--warmup", "0", "--json", tmp_json, f1) as running:
