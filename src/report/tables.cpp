@@ -58,7 +58,7 @@ std::string trouble_words(const Cell& cell, const Trouble& trouble) {
   runs(trouble.stalled, "stalled");
   runs(trouble.interrupted, "interrupted");
   runs(trouble.unsteady, "unsteady");
-  return words.empty() ? "0" : join(words, ", ");
+  return words.empty() ? "none" : join(words, ", ");
 }
 
 std::vector<Column> columns_of(const Document& document) {
@@ -72,7 +72,7 @@ std::vector<Column> columns_of(const Document& document) {
                               {"CPU per I/O", {}},
                               {"SQPOLL with work", {}},
                               {"its CPU per I/O", {}},
-                              {"errors", {}, true}};
+                              {"errors, doubts", {}, true}};
   const auto duration = [](const std::optional<double>& nanoseconds) {
     return nanoseconds ? base::format_duration(*nanoseconds) : "";
   };
