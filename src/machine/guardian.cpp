@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <stdexcept>
 
 namespace uringbench::machine {
@@ -26,21 +27,42 @@ static_assert(std::atomic<int>::is_always_lock_free, "a signal handler reads it"
 
 constexpr std::string_view kWhiteSpace = " \t\r\n";
 
-/// Any byte is an order to restore from one side, and one value done from the other. A dead reader
-/// is no reason to die.
-bool send_byte(int channel) noexcept {
-  const char byte = 1;
-  return ::send(channel, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
+/// What the guardian found in an attribute, or one that is done. Any message to the guardian is the
+/// order to restore.
+struct Message {
+  int error_number = 0;  ///< of reading it
+  std::uint32_t length = 0;
+  std::array<char, 248> text{};  // what is longer is cut: nobody sets such a thing
+};
+
+/// A dead reader is no reason to die.
+void send_message(int channel, const Message& message) noexcept {
+  ::send(channel, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/// False when the other side is gone.
-bool receive_byte(int channel) noexcept {
-  char byte = 0;
+/// Absent when the other side is gone.
+std::optional<Message> receive_message(int channel) noexcept {
+  Message message;
   ssize_t got = 0;
   do {
-    got = ::recv(channel, &byte, 1, 0);
+    got = ::recv(channel, &message, sizeof message, 0);
   } while (got < 0 && errno == EINTR);
-  return got == 1;
+  if (got != sizeof message) return std::nullopt;
+  return message;
+}
+
+Message look_at(const KeptValue& kept) noexcept {
+  const AttributeText now(kept.folder, kept.name);
+  Message message;
+  message.error_number = now.error_number();
+  message.length =
+      static_cast<std::uint32_t>(now.value().copy(message.text.data(), message.text.size()));
+  return message;
+}
+
+std::optional<std::string> text_in(const Message& message) {
+  if (message.error_number != 0) return std::nullopt;
+  return std::string(message.text.data(), message.length);
 }
 
 void close_from_to(unsigned first, unsigned last) noexcept {
@@ -71,11 +93,13 @@ void close_all_but(const std::vector<int>& keep) noexcept {
   ::prctl(PR_SET_NAME, "queue-guardian");
   // A reader of our output sees its end with ours, and unlinked scratch files are freed.
   close_all_but(keep);
-  send_byte(channel);
-  receive_byte(channel);  // an order or the end of the other side: the same is to be done
+  send_message(channel, {});
+  receive_message(channel);  // an order or the end of the other side: the same is to be done
+  // All is looked at before anything is put back: a scheduler that is put back changes others.
+  for (const KeptValue& kept : values) send_message(channel, look_at(kept));
   for (const KeptValue& kept : values) {
     put_back(kept);
-    send_byte(channel);
+    send_message(channel, {});
   }
   ::_exit(0);
 }
@@ -135,7 +159,8 @@ void put_back(const KeptValue& kept) noexcept {
 GuardianProcess::GuardianProcess(const std::vector<KeptValue>& values) : values_(values) {
   if (channel_for_handlers.load() >= 0) throw std::logic_error("a second QueueSettings");
   int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) refuse("socketpair", errno);
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+    refuse("socketpair", errno);
   channel_ = Descriptor(ends[0]);
   Descriptor guardians_end(ends[1]);
   std::vector<int> keep = {guardians_end.get()};
@@ -155,7 +180,7 @@ GuardianProcess::GuardianProcess(const std::vector<KeptValue>& values) : values_
   if (pid_ < 0) refuse("fork", error_number);
   guardians_end = Descriptor();
   // Nothing is to be changed before the guardian is out of reach of what may end this process.
-  if (!receive_byte(channel_.get())) {
+  if (!receive_message(channel_.get())) {
     ::waitpid(pid_, nullptr, 0);
     refuse("fork", ECHILD);
   }
@@ -163,15 +188,21 @@ GuardianProcess::GuardianProcess(const std::vector<KeptValue>& values) : values_
 }
 
 bool GuardianProcess::await_guardian() noexcept {
-  for (std::size_t done = 0; done < values_.size(); ++done) {
+  for (std::size_t done = 0; done < 2 * values_.size(); ++done) {
     pollfd progress{.fd = channel_.get(), .events = POLLIN, .revents = 0};
     int ready = 0;
     do {
       ready = ::poll(&progress, 1, kPatienceMs);
     } while (ready < 0 && errno == EINTR);
     if (ready == 0) return false;
-    if (receive_byte(channel_.get())) continue;
+    if (const auto message = receive_message(channel_.get())) {
+      if (done < values_.size()) found_.push_back(text_in(*message));
+      continue;
+    }
     // Somebody killed it.
+    for (std::size_t i = found_.size(); i < values_.size(); ++i) {
+      found_.push_back(text_in(look_at(values_[i])));
+    }
     for (const KeptValue& kept : values_) put_back(kept);
     break;
   }
@@ -182,7 +213,7 @@ bool GuardianProcess::await_guardian() noexcept {
 
 bool GuardianProcess::restore() noexcept {
   if (!channel_) return true;
-  send_byte(channel_.get());
+  send_message(channel_.get(), {});
   const bool done = await_guardian();
   channel_for_handlers = -1;
   channel_ = Descriptor();
@@ -192,7 +223,7 @@ bool GuardianProcess::restore() noexcept {
 void restore_queues_now() noexcept {
   const int saved_errno = errno;
   const int channel = channel_for_handlers.load();
-  if (channel >= 0) send_byte(channel);
+  if (channel >= 0) send_message(channel, {});
   errno = saved_errno;
 }
 

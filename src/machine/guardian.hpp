@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,7 +53,7 @@ void put_back(const KeptValue& kept) noexcept;
 /// Puts values back when it is told to, or when this process ends.
 ///
 /// It has left the terminal, the process group and the current folder, holds no descriptor of ours
-/// and cannot be ended by a signal other than SIGKILL.
+/// but the folders (and with them their locks), and cannot be ended by a signal other than SIGKILL.
 class GuardianProcess {
  public:
   /// Forks; this process must have one thread only. `values` must outlive this object.
@@ -65,12 +66,16 @@ class GuardianProcess {
   /// Has everything put back, by the guardian or, when somebody killed it, by this process. False
   /// when that takes too long: then the guardian goes on alone. The second call does nothing.
   bool restore() noexcept;
+  /// After restore(): what the values were just before, in their order; shorter when that took too
+  /// long. Absent: could not be read.
+  const std::vector<std::optional<std::string>>& found() const noexcept { return found_; }
   pid_t pid() const noexcept { return pid_; }
 
  private:
   bool await_guardian() noexcept;
 
   const std::vector<KeptValue>& values_;
+  std::vector<std::optional<std::string>> found_;
   Descriptor channel_;
   pid_t pid_ = -1;
 };

@@ -148,7 +148,10 @@ std::optional<RingFdinfo> read_ring_fdinfo(int ring_fd);
 /// A guardian process is forked before anything is changed, so make it before any thread is
 /// started. The guardian restores when it is told to, and when this process ends, however it ends.
 /// A disk's scheduler is set first and restored first: changing it resets other attributes, which
-/// are restored too, asked for or not.
+/// are restored too, asked for or not. So is read_ahead_kb, last: nearly any change may raise it.
+///
+/// As long as this object or its guardian lives, the disks' queues are locked (flock on the queue
+/// folder) against other runs.
 class QueueSettings {
  public:
   struct Change {
@@ -156,12 +159,13 @@ class QueueSettings {
   };
   /// Is every attribute there, and may this process write it? Touches nothing. Throws UserError
   /// with one Problem per thing that is wrong: unknown attribute (names near ones), read-only,
-  /// no permission (needs root).
+  /// no permission (needs root), cannot be put back. Does not ask for the lock.
   static void check(const std::vector<std::string>& disks,
                     const std::vector<plan::QueueSetting>& settings, const Root& root = {});
-  /// Checks, sets and reads back. What has the value already is not written to. Throws UserError
-  /// when the kernel refuses a value or answers with another one; what was changed until then is
-  /// restored.
+  /// Checks, locks, sets and reads back. What has the value already is not written to. Throws
+  /// UserError when another run has locked a disk (then nothing is read), when the kernel does not
+  /// take back a present value (then nothing is changed), and when it refuses a value or answers
+  /// with another one; what was changed until then is restored.
   QueueSettings(const std::vector<std::string>& disks,
                 const std::vector<plan::QueueSetting>& settings, const Root& root = {});
   QueueSettings(const QueueSettings&) = delete;
@@ -174,10 +178,14 @@ class QueueSettings {
   /// without progress that is the answer, and the guardian stays until it is done. The second call
   /// does nothing.
   std::vector<base::Problem> restore();
+  /// After restore(): a sentence for each attribute that had neither its value from before nor the
+  /// one set. It was restored all the same.
+  const std::vector<std::string>& changed_meanwhile() const noexcept { return changed_meanwhile_; }
 
  private:
   struct Guardian;
   std::vector<Change> changes_;
+  std::vector<std::string> changed_meanwhile_;
   std::unique_ptr<Guardian> guardian_;  ///< empty when there is nothing to restore
 };
 /// Async-signal-safe: tells the guardian, if there is one, to restore at once. For a process that

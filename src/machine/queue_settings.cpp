@@ -2,8 +2,7 @@
 // back afterwards. The guardian does the putting back.
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <sys/file.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -13,6 +12,7 @@
 
 #include "machine/guardian.hpp"
 #include "machine/machine.hpp"
+#include "machine/queue_check.hpp"
 #include "machine/refusal.hpp"
 #include "machine/small_files.hpp"
 
@@ -26,136 +26,38 @@ using base::UserError;
 using plan::QueueSetting;
 using Problems = std::vector<Problem>;
 
-std::string queue_folder(const std::string& disk, const Root& root) {
-  return root("/sys/block/" + disk + "/queue");
+// --- what there is to restore ----------------------------------------------------------------
+
+bool is_scheduler(const std::string& name) { return name == "scheduler"; }
+
+/// In which order to set and to restore. Changing the scheduler gives other attributes their
+/// defaults, so it comes first. A change of any of the queue's limits (iostats is one too) may
+/// raise read_ahead_kb, so that comes last.
+int rank(const std::string& name) {
+  return is_scheduler(name) ? 0 : name == "read_ahead_kb" ? 2 : 1;
 }
 
-/// How an attribute is called in messages: "--queue: vda/queue/iostats".
-std::string subject(const std::string& disk, const std::string& key) {
-  return fmt::format("--queue: {}/queue/{}", disk, key);
-}
-
-/// By its mode: root may open any file for writing, but the kernel then has nothing to do with it.
-bool has_write_bit(const std::string& path) {
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
-         (status.st_mode & (S_IWUSR | S_IWGRP | S_IWOTH)) != 0;
-}
-
-std::vector<std::string> writable_names(const std::string& folder) {
-  std::vector<std::string> names = list_names(folder);
+/// What the kernel resets besides when it gets these settings: read_ahead_kb, and for a new
+/// scheduler or number of requests the scheduler's own parameters and some more.
+std::vector<std::string> names_reset_besides(const std::vector<QueueSetting>& settings,
+                                             const std::string& folder) {
+  std::vector<std::string> names = {"read_ahead_kb"};
+  if (std::any_of(settings.begin(), settings.end(), [](const QueueSetting& setting) {
+        return is_scheduler(setting.key) || setting.key == "nr_requests";
+      })) {
+    names.insert(names.end(), {"nr_requests", "wbt_lat_usec", "async_depth"});
+    for (const std::string& name : writable_names(folder + "/iosched")) {
+      names.push_back("iosched/" + name);
+    }
+  }
   names.erase(std::remove_if(names.begin(), names.end(),
                              [&](const auto& name) { return !has_write_bit(folder + "/" + name); }),
               names.end());
   return names;
 }
 
-std::string writable_hint(const std::string& folder) {
-  return fmt::format("can be set here: {}", fmt::join(writable_names(folder), ", "));
-}
-
-// --- check -----------------------------------------------------------------------------------
-
-bool is_well_formed(const std::string& key) {
-  return !key.empty() && key.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == key.npos;
-}
-
-/// Attributes that this process may not write, by the reason. One of them is one thing that is
-/// wrong, not one per attribute.
-using Denied = std::map<int, std::vector<std::string>>;
-
-void check_attribute(const std::string& disk, const std::string& key, const Root& root,
-                     Problems& problems, Denied& denied) {
-  const std::string folder = queue_folder(disk, root);
-  const std::string path = folder + "/" + key;
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) {
-    const std::string near = nearest_name(key, list_names(folder));
-    problems.push_back({ExitCode::cannot, subject(disk, key) + ": there is no such attribute",
-                        near.empty() ? writable_hint(folder) : "did you mean " + near + "?"});
-    return;
-  }
-  if (!has_write_bit(path)) {
-    problems.push_back(
-        {ExitCode::cannot, subject(disk, key) + ": is read-only", writable_hint(folder)});
-    return;
-  }
-  if (::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0) {
-    denied[errno].push_back(fmt::format("{}/queue/{}", disk, key));
-    return;
-  }
-  const AttributeText now(AT_FDCWD, path);
-  if (now.error_number() != 0) {
-    problems.push_back({ExitCode::cannot,
-                        fmt::format("{}: cannot be read, and so not be restored: {}",
-                                    subject(disk, key), base::describe_errno(now.error_number())),
-                        "leave it out of --queue"});
-  }
-}
-
-Problem refuse_denied(int error_number, const std::vector<std::string>& names) {
-  const std::string list = fmt::format("{}", fmt::join(names, ", "));
-  const std::string reason = base::describe_errno(error_number);
-  if (error_number == EROFS) {
-    return {ExitCode::cannot,
-            fmt::format("--queue: {}: /sys is mounted read-only: {}", list, reason),
-            "run it outside of the container, or start the container with --privileged"};
-  }
-  return {ExitCode::cannot, fmt::format("--queue: {}: needs root: {}", list, reason),
-          "run it with sudo (root of a container may not be enough)"};
-}
-
-Problems problems_with(const std::vector<std::string>& disks,
-                       const std::vector<QueueSetting>& settings, const Root& root) {
-  Problems problems;
-  for (const QueueSetting& setting : settings) {
-    if (is_well_formed(setting.key)) continue;
-    problems.push_back({ExitCode::usage,
-                        fmt::format("--queue: \"{}\" is no attribute's name", setting.key),
-                        "KEY=VALUE, as in --queue iostats=0,nomerges=2"});
-  }
-  Denied denied;
-  for (const std::string& disk : disks) {
-    if (!exists(queue_folder(disk, root))) {
-      problems.push_back({ExitCode::cannot,
-                          fmt::format("--queue: {}: has no block queue that could be set (no "
-                                      "/sys/block/{}/queue)",
-                                      disk, disk),
-                          "leave --queue out"});
-      continue;
-    }
-    for (const QueueSetting& setting : settings) {
-      if (is_well_formed(setting.key)) {
-        check_attribute(disk, setting.key, root, problems, denied);
-      }
-    }
-  }
-  for (const auto& [error_number, names] : denied) {
-    problems.push_back(refuse_denied(error_number, names));
-  }
-  return problems;
-}
-
-// --- what there is to restore ----------------------------------------------------------------
-
-/// Changing the scheduler gives other attributes their defaults, so it comes first both ways.
-bool is_scheduler(const std::string& name) { return name == "scheduler"; }
-
-/// What the kernel resets besides when it gets a new scheduler or number of requests: the
-/// scheduler's own parameters, and these where they exist.
-std::vector<std::string> names_reset_besides(const std::string& folder) {
-  std::vector<std::string> names;
-  for (const char* name : {"nr_requests", "wbt_lat_usec", "async_depth"}) {
-    if (has_write_bit(folder + "/" + name)) names.emplace_back(name);
-  }
-  for (const std::string& name : writable_names(folder + "/iosched")) {
-    names.push_back("iosched/" + name);
-  }
-  return names;
-}
-
-/// Appends what one disk's queue is to be restored to, in the order of restoring: the scheduler,
-/// the other settings from the last to the first, and what is reset besides. Throws SystemError
+/// Appends what one disk's queue is to be restored to, in the order of restoring: by rank, and
+/// in it the settings from the last to the first before what is reset besides. Throws SystemError
 /// when a setting cannot be read.
 void keep_values(const std::string& disk, int folder, const std::vector<QueueSetting>& settings,
                  const Root& root, std::vector<KeptValue>& values) {
@@ -163,21 +65,19 @@ void keep_values(const std::string& disk, int folder, const std::vector<QueueSet
   for (auto setting = settings.rbegin(); setting != settings.rend(); ++setting) {
     names.push_back(setting->key);
   }
-  std::stable_partition(names.begin(), names.end(), is_scheduler);
-  if (std::any_of(names.begin(), names.end(), [](const std::string& name) {
-        return is_scheduler(name) || name == "nr_requests";
-      })) {
-    const auto more = names_reset_besides(queue_folder(disk, root));
-    names.insert(names.end(), more.begin(), more.end());
-  }
+  const std::set<std::string> asked(names.begin(), names.end());
+  const auto more = names_reset_besides(settings, queue_folder(disk, root));
+  names.insert(names.end(), more.begin(), more.end());
+  std::stable_sort(names.begin(), names.end(),
+                   [](const auto& a, const auto& b) { return rank(a) < rank(b); });
   std::set<std::string> seen;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const AttributeText now(folder, names[i]);
-    if (now.error_number() != 0 && i < settings.size()) {
-      throw base::SystemError("read", subject(disk, names[i]), now.error_number());
+  for (const std::string& name : names) {
+    const AttributeText now(folder, name);
+    if (now.error_number() != 0 && asked.count(name) != 0) {
+      throw base::SystemError("read", queue_subject(disk, name), now.error_number());
     }
-    if (now.error_number() != 0 || !seen.insert(names[i]).second) continue;
-    values.push_back({disk, folder, names[i], std::string(now.value())});
+    if (now.error_number() != 0 || !seen.insert(name).second) continue;
+    values.push_back({disk, folder, name, std::string(now.value())});
   }
 }
 
@@ -194,13 +94,13 @@ Problems not_restored(const std::vector<KeptValue>& values) {
       if (kept.name.find('/') != kept.name.npos || !gone.insert(kept.disk).second) continue;
       problems.push_back(
           {ExitCode::cannot,
-           fmt::format("{}: not restored: the disk is gone: {}", subject(kept.disk, kept.name),
-                       base::describe_errno(error_number)),
+           fmt::format("{}: not restored: the disk is gone: {}",
+                       queue_subject(kept.disk, kept.name), base::describe_errno(error_number)),
            "a disk that comes back begins with its driver's values"});
       continue;
     }
     problems.push_back({ExitCode::cannot,
-                        fmt::format("{}: not restored: {}", subject(kept.disk, kept.name),
+                        fmt::format("{}: not restored: {}", queue_subject(kept.disk, kept.name),
                                     error_number == 0 ? fmt::format("it is {}, and was {}",
                                                                     now.value(), kept.value)
                                                       : base::describe_errno(error_number)),
@@ -214,9 +114,10 @@ Problem still_restoring(const std::vector<KeptValue>& values, pid_t guardian) {
   std::set<std::string> disks;
   for (const KeptValue& kept : values) disks.insert(kept.disk);
   return {ExitCode::cannot,
-          fmt::format("--queue: {}: not restored yet: the disk does not answer",
+          fmt::format("--queue: {}: not restored in time: the disk does not answer, or the "
+                      "process that restores does not get to run",
                       fmt::join(disks, ", ")),
-          fmt::format("process {} (queue-guardian) waits for it and restores then", guardian)};
+          fmt::format("process {} (queue-guardian) restores as soon as it can", guardian)};
 }
 
 // --- setting ---------------------------------------------------------------------------------
@@ -251,11 +152,26 @@ std::string hint_for_value(const std::string& key, int folder, const std::string
   return range == kRanges.end() ? was : fmt::format("possible: {}; {}", range->second, was);
 }
 
+/// Throws when the kernel would not take back what an attribute holds now, which must be known
+/// before it is changed.
+void try_to_put_back(const QueueSetting& asked, const KeptValue& kept) {
+  if (says(kept.value, asked)) return;  // will not be written to
+  const int error_number = write_attribute(kept.folder, kept.name, kept.value);
+  if (error_number == 0) return;
+  throw UserError(ExitCode::cannot,
+                  fmt::format("{}: its present value could not be put back: the kernel refuses {}: "
+                              "{}",
+                              queue_subject(kept.disk, kept.name), shell_quoted(kept.value),
+                              base::describe_errno(error_number)),
+                  "leave it out of --queue");
+}
+
 /// Sets one attribute of one disk, whose queue folder is open as `folder`; returns it as read back.
 std::string set(const std::string& disk, int folder, const QueueSetting& asked,
                 const std::string& before) {
   const auto refuse = [&](const std::string& reason) {
-    return UserError(ExitCode::cannot, fmt::format("{}: {}", subject(disk, asked.key), reason),
+    return UserError(ExitCode::cannot,
+                     fmt::format("{}: {}", queue_subject(disk, asked.key), reason),
                      hint_for_value(asked.key, folder, before));
   };
   if (const AttributeText now(folder, asked.key); says(now.value(), asked)) {
@@ -271,6 +187,33 @@ std::string set(const std::string& disk, int folder, const QueueSetting& asked,
       fmt::format("reads back {} after {} was written", now.value(), shell_quoted(asked.value)));
 }
 
+// --- one run at a time -----------------------------------------------------------------------
+
+/// Opens each disk's queue folder and locks it. Nothing else may be taken for the original value
+/// than what is there while nobody else has changed it. The lock belongs to the open file, which
+/// the guardian has too: it lasts until both are through. Throws UserError for the disks that
+/// others have locked.
+std::vector<Descriptor> lock_queues(const std::vector<std::string>& disks, const Root& root) {
+  std::vector<Descriptor> folders;
+  Problems problems;
+  for (const std::string& disk : disks) {
+    const std::string path = queue_folder(disk, root);
+    Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!folder) throw base::SystemError("open", "--queue: " + path, errno);
+    if (::flock(folder.get(), LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK) throw base::SystemError("flock", "--queue: " + path, errno);
+      problems.push_back(
+          {ExitCode::cannot,
+           fmt::format("--queue: {}: another run has changed this disk's queue and will restore it",
+                       disk),
+           "wait until it has ended, and the process queue-guardian with it"});
+    }
+    folders.push_back(std::move(folder));
+  }
+  if (!problems.empty()) throw UserError(std::move(problems));
+  return folders;
+}
+
 }  // namespace
 
 /// All there is to restore, and who does it. Restores when it goes.
@@ -280,27 +223,25 @@ struct QueueSettings::Guardian {
   std::unique_ptr<GuardianProcess> process;  ///< uses both, so it goes first
 
   Guardian(const std::vector<std::string>& disks, const std::vector<QueueSetting>& settings,
-           const Root& root) {
-    for (const std::string& disk : disks) {
-      const std::string path = queue_folder(disk, root);
-      folders.emplace_back(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-      if (!folders.back()) throw base::SystemError("open", "--queue: " + path, errno);
-      keep_values(disk, folders.back().get(), settings, root, values);
+           const Root& root)
+      : folders(lock_queues(disks, root)) {
+    for (std::size_t i = 0; i < disks.size(); ++i) {
+      keep_values(disks[i], folders[i].get(), settings, root, values);
     }
     process = std::make_unique<GuardianProcess>(values);
   }
 
-  const std::string& before(int folder, const std::string& key) const {
-    const auto is_it = [&](const KeptValue& kept) {
-      return kept.folder == folder && kept.name == key;
+  const KeptValue& kept(int folder, const std::string& key) const {
+    const auto is_it = [&](const KeptValue& value) {
+      return value.folder == folder && value.name == key;
     };
-    return std::find_if(values.begin(), values.end(), is_it)->value;
+    return *std::find_if(values.begin(), values.end(), is_it);
   }
 };
 
 void QueueSettings::check(const std::vector<std::string>& disks,
                           const std::vector<QueueSetting>& settings, const Root& root) {
-  Problems problems = problems_with(disks, settings, root);
+  Problems problems = problems_with_settings(disks, settings, root);
   if (!problems.empty()) throw UserError(std::move(problems));
 }
 
@@ -311,13 +252,18 @@ QueueSettings::QueueSettings(const std::vector<std::string>& disks,
   guardian_ = std::make_unique<Guardian>(disks, settings, root);
 
   std::vector<QueueSetting> ordered = settings;
-  std::stable_partition(ordered.begin(), ordered.end(),
-                        [](const QueueSetting& setting) { return is_scheduler(setting.key); });
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [](const auto& a, const auto& b) { return rank(a.key) < rank(b.key); });
   try {
+    for (const Descriptor& folder : guardian_->folders) {
+      for (const QueueSetting& setting : ordered) {
+        try_to_put_back(setting, guardian_->kept(folder.get(), setting.key));
+      }
+    }
     for (std::size_t i = 0; i < disks.size(); ++i) {
       const int folder = guardian_->folders[i].get();
       for (const QueueSetting& setting : ordered) {
-        const std::string& before = guardian_->before(folder, setting.key);
+        const std::string& before = guardian_->kept(folder, setting.key).value;
         changes_.push_back({disks[i], setting.key, before, set(disks[i], folder, setting, before)});
       }
     }
@@ -334,7 +280,20 @@ QueueSettings::~QueueSettings() = default;
 Problems QueueSettings::restore() {
   if (!guardian_) return {};
   const auto guardian = std::move(guardian_);
-  if (guardian->process->restore()) return not_restored(guardian->values);
+  const bool done = guardian->process->restore();
+  const auto& found = guardian->process->found();
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const KeptValue& kept = guardian->values[i];
+    const auto change = std::find_if(changes_.begin(), changes_.end(), [&](const Change& c) {
+      return c.disk == kept.disk && c.key == kept.name;
+    });
+    if (!found[i] || change == changes_.end()) continue;
+    if (*found[i] == change->after || *found[i] == change->before) continue;
+    changed_meanwhile_.push_back(
+        fmt::format("{}/queue/{} was changed to {} by somebody else during the run", kept.disk,
+                    kept.name, *found[i]));
+  }
+  if (done) return not_restored(guardian->values);
   return {still_restoring(guardian->values, guardian->process->pid())};
 }
 

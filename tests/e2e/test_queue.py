@@ -300,7 +300,7 @@ def test_stalled_device(start, stalling, tmp_json):
         assert running.wait_until(lambda: "IOPS=" in running.output()), running.output(1)
         assert queue["scheduler"] == "mq-deadline"
         target.mode = STALL  # from here on sysfs may not answer either
-        said = running.wait_until(lambda: "not restored yet" in running.output(1), 20)
+        said = running.wait_until(lambda: "not restored in time" in running.output(1), 20)
         written = tmp_json.exists()
         target.mode = SERVE
         result = running.finish(20)

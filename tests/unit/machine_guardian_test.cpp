@@ -90,15 +90,45 @@ TEST_F(MachineGuardian, WithoutItsGuardianTheProcessRestoresItself) {
   EXPECT_EQ(get("iostats"), "1");
 }
 
+TEST_F(MachineGuardian, WithoutItsGuardianItStillSaysWhatOthersChanged) {
+  QueueSettings queues({"sda"}, {{"nomerges", "2"}}, root());
+  const auto guardians = guardians_of(::getpid());
+  ASSERT_EQ(guardians.size(), 1u);
+  ::kill(guardians[0], SIGKILL);
+  add("sda", "nomerges", "1\n");
+  EXPECT_EQ(text_of(queues.restore()), "");
+  EXPECT_EQ(get("nomerges"), "0");
+  ASSERT_EQ(queues.changed_meanwhile().size(), 1u);
+}
+
+TEST_F(MachineGuardian, TheLockLastsUntilTheGuardianHasRestored) {
+  const pid_t pid = in_another_process([] {});
+  const std::string locked =
+      "7: --queue: sda: another run has changed this disk's queue and will restore it | wait until "
+      "it has ended, and the process queue-guardian with it\n";
+  EXPECT_EQ(refused({"sda", "sdb"}, {{"iostats", "0"}}), locked);
+  EXPECT_EQ(get("iostats", "sdb"), "1");
+  EXPECT_EQ(checked({"sda"}, {{"iostats", "0"}}), "") << "looking needs no lock";
+  const auto guardians = guardians_of(pid);
+  ASSERT_EQ(guardians.size(), 1u);
+  ::kill(guardians[0], SIGSTOP);
+  reap(pid);
+  EXPECT_EQ(refused({"sda"}, {{"nomerges", "2"}}), locked) << "the guardian has yet to restore";
+  EXPECT_EQ(get("iostats"), "0");
+  ::kill(guardians[0], SIGCONT);
+  EXPECT_TRUE(comes_true([&] { return refused({"sda"}, {{"nomerges", "2"}}).empty(); }));
+  EXPECT_EQ(get("iostats"), "1");
+}
+
 TEST_F(MachineGuardian, DoesNotHangOnADiskThatDoesNotAnswer) {
   QueueSettings queues({"sda"}, {{"iostats", "0"}}, root());
   const auto guardians = guardians_of(::getpid());
   ASSERT_EQ(guardians.size(), 1u);
   ::kill(guardians[0], SIGSTOP);
   EXPECT_EQ(text_of(queues.restore()),
-            "7: --queue: sda: not restored yet: the disk does not answer | process " +
-                std::to_string(guardians[0]) +
-                " (queue-guardian) waits for it and restores then\n");
+            "7: --queue: sda: not restored in time: the disk does not answer, or the process that "
+            "restores does not get to run | process " +
+                std::to_string(guardians[0]) + " (queue-guardian) restores as soon as it can\n");
   EXPECT_EQ(get("iostats"), "0");
   ::kill(guardians[0], SIGCONT);
   EXPECT_TRUE(restored_by_guardian());
