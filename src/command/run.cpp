@@ -153,6 +153,10 @@ class Conductor : public engine::Observer {
       queue_lost_ = true;
       document_.findings.push_back({"warning", "queue-not-restored", problem.what, problem.hint});
     }
+    for (const auto& sentence : queues_->changed_meanwhile()) {
+      console_.warning(sentence);
+      document_.findings.push_back({"warning", "queue-meddled", sentence, ""});
+    }
     if (problems.empty()) note_restored(*queues_, document_);
     if (began_) save();
   }
