@@ -156,7 +156,9 @@ std::vector<Entry> output_flags() {
 std::vector<Entry> other_flags() {
   return {
       plain("allow-errors", &Options::allow_errors, "I/O errors do not change the exit code")
-          .more("They are still recorded and still flagged. A stall, or a run without a single good read, remains a failure."),
+          .more(
+              "They are still recorded and still flagged. A stall, or a run without a single good "
+              "read, remains a failure."),
       custom(0, "profile", "NAME", "options from a file (not available in this version)",
              [](Options&, const std::string&) {})
           .verbs(0),
