@@ -148,7 +148,7 @@ std::optional<RingFdinfo> read_ring_fdinfo(int ring_fd);
 /// A guardian process is forked before anything is changed, so make it before any thread is
 /// started. The guardian restores when it is told to, and when this process ends, however it ends.
 /// A disk's scheduler is set first and restored first: changing it resets other attributes, which
-/// are restored too, asked for or not.
+/// are restored too, asked for or not. Its read-ahead comes last: changing others may reset it.
 class QueueSettings {
  public:
   struct Change {

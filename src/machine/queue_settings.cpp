@@ -141,6 +141,11 @@ Problems problems_with(const std::vector<std::string>& disks,
 /// Changing the scheduler gives other attributes their defaults, so it comes first both ways.
 bool is_scheduler(const std::string& name) { return name == "scheduler"; }
 
+/// Changing another attribute, like iostats, may give it its default (on Linux 6.12 and newer, not
+/// on 6.1), so it comes last both ways.
+const char* const kReadAhead = "read_ahead_kb";
+bool is_no_read_ahead(const std::string& name) { return name != kReadAhead; }
+
 /// What the kernel resets besides when it gets a new scheduler or number of requests: the
 /// scheduler's own parameters, and these where they exist.
 std::vector<std::string> names_reset_besides(const std::string& folder) {
@@ -155,8 +160,8 @@ std::vector<std::string> names_reset_besides(const std::string& folder) {
 }
 
 /// Appends what one disk's queue is to be restored to, in the order of restoring: the scheduler,
-/// the other settings from the last to the first, and what is reset besides. Throws SystemError
-/// when a setting cannot be read.
+/// the other settings from the last to the first, and what is reset besides, with the read-ahead at
+/// the end. Throws SystemError when a setting cannot be read.
 void keep_values(const std::string& disk, int folder, const std::vector<QueueSetting>& settings,
                  const Root& root, std::vector<KeptValue>& values) {
   std::vector<std::string> names;
@@ -170,14 +175,18 @@ void keep_values(const std::string& disk, int folder, const std::vector<QueueSet
     const auto more = names_reset_besides(queue_folder(disk, root));
     names.insert(names.end(), more.begin(), more.end());
   }
+  if (has_write_bit(queue_folder(disk, root) + "/" + kReadAhead)) names.emplace_back(kReadAhead);
+  std::stable_partition(names.begin(), names.end(), is_no_read_ahead);
   std::set<std::string> seen;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const AttributeText now(folder, names[i]);
-    if (now.error_number() != 0 && i < settings.size()) {
-      throw base::SystemError("read", subject(disk, names[i]), now.error_number());
+  for (const std::string& name : names) {
+    if (!seen.insert(name).second) continue;
+    const AttributeText now(folder, name);
+    if (now.error_number() == 0) {
+      values.push_back({disk, folder, name, std::string(now.value())});
+    } else if (std::any_of(settings.begin(), settings.end(),
+                           [&](const QueueSetting& setting) { return setting.key == name; })) {
+      throw base::SystemError("read", subject(disk, name), now.error_number());
     }
-    if (now.error_number() != 0 || !seen.insert(names[i]).second) continue;
-    values.push_back({disk, folder, names[i], std::string(now.value())});
   }
 }
 
@@ -313,6 +322,8 @@ QueueSettings::QueueSettings(const std::vector<std::string>& disks,
   std::vector<QueueSetting> ordered = settings;
   std::stable_partition(ordered.begin(), ordered.end(),
                         [](const QueueSetting& setting) { return is_scheduler(setting.key); });
+  std::stable_partition(ordered.begin(), ordered.end(),
+                        [](const QueueSetting& setting) { return is_no_read_ahead(setting.key); });
   try {
     for (std::size_t i = 0; i < disks.size(); ++i) {
       const int folder = guardian_->folders[i].get();

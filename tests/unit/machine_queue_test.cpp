@@ -137,6 +137,18 @@ TEST_F(MachineQueue, RestoresWhatASchedulerResetsBesides) {
   EXPECT_EQ(get("nomerges"), "1") << "neither asked for nor reset: somebody else's doing";
 }
 
+TEST_F(MachineQueue, RestoresTheReadAheadWhateverIsSet) {
+  add("sda", "read_ahead_kb", "64\n");
+  {
+    const QueueSettings queues({"sda"}, {{"iostats", "0"}}, root());
+    add("sda", "read_ahead_kb", "128\n");
+  }
+  EXPECT_EQ(get("read_ahead_kb"), "64");
+  const QueueSettings queues({"sda"}, {{"read_ahead_kb", "32"}, {"iostats", "0"}}, root());
+  ASSERT_EQ(queues.changes().size(), 2u);
+  EXPECT_EQ(queues.changes()[1].key, "read_ahead_kb") << "set last, too";
+}
+
 TEST_F(MachineQueue, WhatHasTheValueAlreadyIsNotWrittenTo) {
   const auto written = [&] {
     struct stat status {};
@@ -264,6 +276,18 @@ TEST(MachineQueueReal, SetsAndRestoresALoopDevice) {
   }
   EXPECT_EQ(loop.get("iostats"), iostats);
   EXPECT_EQ(loop.get("nr_requests"), "96");
+}
+
+TEST(MachineQueueReal, TheReadAheadIsWhatItWas) {
+  const LoopQueue loop;
+  SKIP_WITHOUT(loop);
+  loop.set("read_ahead_kb", "64");
+  const std::string other = loop.get("iostats") == "1" ? "0" : "1";
+  {
+    const QueueSettings queues({loop.disk()}, {{"read_ahead_kb", "32"}, {"iostats", other}});
+    EXPECT_EQ(loop.get("read_ahead_kb"), "32");
+  }
+  EXPECT_EQ(loop.get("read_ahead_kb"), "64");
 }
 
 TEST(MachineQueueReal, ASchedulerAndWhatItResets) {
