@@ -105,8 +105,9 @@ const Status* find_status(int status) {
 std::string hint_for_errno(int error_number, const plan::RunPlan& plan) {
   switch (error_number) {
     case EINVAL:
-      return std::string(plan.vectored && plan.fixed_buffers
-                             ? "-V1 with -B1 needs Linux 6.15: use -V0 or -B0; or else "
+      return std::string(plan.fixed_buffers
+                             ? "kernels before 6.12 may not take these registered buffers: try "
+                               "-B0; or else "
                              : "") +
              "the block size may be above the limit of the drive (queue/max_hw_sectors_kb of its "
              "block device), or the namespace has metadata: try a smaller --block-size";

@@ -29,12 +29,16 @@ std::optional<std::int64_t> difference(const std::optional<std::int64_t>& before
 
 }  // namespace
 
-PollerStamp stamp_poller(int ring_fd, std::optional<std::int64_t> known_thread_id) {
+PollerStamp stamp_poller(int ring_fd, std::int64_t maker_tid,
+                         std::optional<std::int64_t> known_thread_id) {
   PollerStamp stamp;
+  const auto thread_id = known_thread_id ? known_thread_id : machine::find_sqpoll_thread(maker_tid);
   // The clock first: fdinfo may have to be asked again and again while the thread is busy.
-  if (known_thread_id) stamp.cpu_ns = cpu_time_ns(*known_thread_id);
-  stamp.fdinfo = machine::read_ring_fdinfo(ring_fd).value_or(machine::RingFdinfo{});
-  if (!stamp.fdinfo.thread_id) stamp.fdinfo.thread_id = known_thread_id;
+  if (thread_id) stamp.cpu_ns = cpu_time_ns(*thread_id);
+  stamp.fdinfo =
+      machine::read_ring_fdinfo(ring_fd, thread_id.has_value()).value_or(machine::RingFdinfo{});
+  // A number in fdinfo is that of the first PID namespace, not of ours.
+  if (thread_id) stamp.fdinfo.thread_id = thread_id;
   if (!stamp.cpu_ns && stamp.fdinfo.thread_id) stamp.cpu_ns = cpu_time_ns(*stamp.fdinfo.thread_id);
   return stamp;
 }

@@ -16,9 +16,10 @@ struct PollerStamp {
   std::optional<std::int64_t> cpu_ns;  ///< of the thread's CPU clock
 };
 
-/// Reads the ring's fdinfo and the clock of the thread it names. Where fdinfo does not name one
-/// (Linux 6.1, while the thread is busy), `known_thread_id` is used.
-PollerStamp stamp_poller(int ring_fd, std::optional<std::int64_t> known_thread_id);
+/// Reads the clock of the ring's thread, and the ring's fdinfo. Thread `maker_tid` made the ring,
+/// or the one whose SQPOLL thread it shares. `known_thread_id`: by an earlier look.
+PollerStamp stamp_poller(int ring_fd, std::int64_t maker_tid,
+                         std::optional<std::int64_t> known_thread_id);
 
 /// What each thread used between two looks at the same rings, in their order. Rings that share a
 /// thread count once. Pure.

@@ -15,7 +15,6 @@ std::string error_name(int error_number) {
 }
 
 Opcode opcode_of(const plan::RunPlan& plan) {
-  if (plan.passthrough) return {IORING_OP_URING_CMD, "URING_CMD"};
   if (plan.nop) return {IORING_OP_NOP, "NOP"};
   if (plan.passthrough) return {IORING_OP_URING_CMD, "URING_CMD"};
   if (plan.vectored) {
@@ -44,16 +43,28 @@ io_uring_sqe prepared_entry(const plan::RunPlan& plan, int fd) {
   return sqe;
 }
 
-namespace {
-
-void check_opcode(Ring& ring, const plan::RunPlan& plan, const Opcode& opcode) {
-  if (knows_opcode(ring.fd(), opcode.number)) return;
-  const char* cure = "use -V1 -B0";
-  if (plan.vectored) cure = "use -B0 with -V1, or -V0";
-  if (plan.passthrough) cure = "passthrough needs Linux 5.19; without -u1, read the block device";
-  throw base::UserError(base::ExitCode::cannot,
-                        std::string("this kernel does not know the opcode ") + opcode.name, cure);
+std::optional<base::Problem> missing_opcode(const plan::RunPlan& plan,
+                                            const std::function<bool(std::uint8_t)>& is_known) {
+  const Opcode opcode = opcode_of(plan);
+  if (!is_known(opcode.number)) {
+    const char* cure = "use -V1 -B0";
+    if (plan.vectored) cure = "use -B0 with -V1, or -V0";
+    if (plan.passthrough) cure = "passthrough needs Linux 5.19; without -u1, read the block device";
+    return base::Problem{base::ExitCode::cannot,
+                         std::string("this kernel does not know the opcode ") + opcode.name, cure};
+  }
+  // Vectored commands take registered buffers since the release that brought READV_FIXED. Before,
+  // the answer is EINVAL, and some kernels write a warning with a call trace into their log.
+  if (plan.passthrough && plan.vectored && plan.fixed_buffers && !is_known(abi::kOpReadvFixed)) {
+    return base::Problem{base::ExitCode::cannot,
+                         "-u1 with -V1 and -B1: this kernel takes no registered buffers for "
+                         "vectored passthrough (needs Linux 6.15)",
+                         "use -B0 with -V1, or -V0"};
+  }
+  return std::nullopt;
 }
+
+namespace {
 
 /// Whether the thing is too big or the call is forbidden at all are two different troubles.
 std::string registration_hint(int error_number, const char* otherwise) {
@@ -121,8 +132,8 @@ void check_sqpoll_files(const Ring& ring, const plan::RunPlan& plan) {
 
 void make_ready(Ring& ring, const plan::RunPlan& plan, const std::vector<int>& fds,
                 SlotBuffers& buffers, std::vector<LoopTarget>& targets, Granted& granted) {
-  const Opcode opcode = opcode_of(plan);
-  check_opcode(ring, plan, opcode);
+  const auto is_known = [&](std::uint8_t opcode) { return knows_opcode(ring.fd(), opcode); };
+  if (const auto problem = missing_opcode(plan, is_known)) throw base::UserError({*problem});
   check_sqpoll_files(ring, plan);
   register_all(ring, plan, fds, buffers, granted);
   if (plan.restricted) {
@@ -142,7 +153,7 @@ void make_ready(Ring& ring, const plan::RunPlan& plan, const std::vector<int>& f
   granted.features = names_of_features(ring.features());
   granted.fallbacks = ring.fallbacks();
   granted.registered_ring = ring.ring_registered();
-  granted.opcode = opcode.name;
+  granted.opcode = opcode_of(plan).name;
   granted.buffer_page_bytes = plan.huge_page_bytes;
   granted.ring_fd = ring.fd();
 }

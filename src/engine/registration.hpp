@@ -1,6 +1,7 @@
 // Getting one thread's ring ready: registrations, prepared entries, and the trial read.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,11 @@ struct Opcode {
   const char* name = "";
 };
 Opcode opcode_of(const plan::RunPlan& plan);
+
+/// What to say when the kernel lacks an opcode of the plan, or one that tells what else it lacks;
+/// nothing when it has what is needed. Pure.
+std::optional<base::Problem> missing_opcode(const plan::RunPlan& plan,
+                                            const std::function<bool(std::uint8_t)>& is_known);
 
 /// Registers what the plan wants, writes the prepared entry into every ring entry, and fills in
 /// what was granted. `fds` are the thread's open targets; on return `targets[i].fd` is what goes

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <span>
 
@@ -51,26 +52,26 @@ bool works(const RingRequest& request, std::uint32_t flags) {
   return fd >= 0;
 }
 
-/// Those of the asked flags without which it works. Some make sense only together.
-std::uint32_t find_culprits(const RingRequest& request) {
+Culprits find_culprits(const RingRequest& request) {
   const std::uint32_t asked = asked_flags(request);
+  // What needs a flag goes with it; but what fails by itself is to blame by itself.
   const auto with_dependants = [](std::uint32_t bit) -> std::uint32_t {
     if (bit == IORING_SETUP_SQPOLL) return bit | IORING_SETUP_SQ_AFF | IORING_SETUP_ATTACH_WQ;
     if (bit == IORING_SETUP_IOPOLL) return bit | abi::kSetupHybridIopoll;
     if (bit == IORING_SETUP_SINGLE_ISSUER) return bit | IORING_SETUP_DEFER_TASKRUN;
     return bit;
   };
+  std::uint32_t culprits = 0;
   for (unsigned i = 0; i < 32; ++i) {
     const std::uint32_t bit = 1U << i;
-    if ((asked & bit) == 0) continue;
-    // What needs the flag goes with it; but what fails by itself is to blame by itself.
-    if (works(request, asked & ~bit)) return bit;
+    if ((asked & bit) != 0 && works(request, asked & ~bit)) culprits |= bit;
   }
+  if (culprits != 0) return {culprits, !std::has_single_bit(culprits)};
   for (unsigned i = 0; i < 32; ++i) {
     const std::uint32_t bits = asked & with_dependants(1U << i);
-    if ((asked & (1U << i)) != 0 && works(request, asked & ~bits)) return bits;
+    if ((asked & (1U << i)) != 0 && works(request, asked & ~bits)) return {bits, false};
   }
-  return 0;
+  return {};
 }
 
 }  // namespace

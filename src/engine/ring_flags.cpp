@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/kernel_abi.hpp"
 #include "engine/ring.hpp"
 
@@ -31,7 +33,9 @@ constexpr AskedFlag kAskedFlags[] = {
 }  // namespace
 
 RingRequest ring_request(const plan::RunPlan& plan) {
-  return {.entries = plan.depth,
+  // Where the bit of stats-off means SQE_MIXED, a ring of one entry is refused (EOVERFLOW).
+  const std::uint32_t least = plan.sqthread_stats_bit >= 0 ? 2 : 1;
+  return {.entries = std::max(plan.depth, least),
           .polled = plan.polled,
           .hybrid_iopoll = plan.hybrid_iopoll,
           .wide = plan.passthrough,
@@ -83,9 +87,9 @@ std::vector<std::uint32_t> flag_sets(const RingRequest& request) {
   return {kNoSqArray, 0};
 }
 
-base::Problem refused_flags(const RingRequest& request, std::uint32_t culprits) {
+base::Problem refused_flags(const RingRequest& request, const Culprits& culprits) {
   const std::uint32_t asked = asked_flags(request);
-  const std::uint32_t blamed = culprits != 0 ? culprits : asked;
+  const std::uint32_t blamed = culprits.flags != 0 ? culprits.flags : asked;
   std::string names;
   std::string hints;
   const auto add = [](std::string& text, const std::string& more, const char* separator) {
@@ -104,9 +108,14 @@ base::Problem refused_flags(const RingRequest& request, std::uint32_t culprits) 
     return {base::ExitCode::cannot, "io_uring_setup: EINVAL (Invalid argument), however plain",
             "no kernel answers so by itself: a sandbox or a tracer may be in between"};
   }
+  if (culprits.exclude_each_other) {
+    return {base::ExitCode::cannot,
+            fmt::format("io_uring_setup: EINVAL: the kernel refuses {} together", names),
+            "they exclude each other: leave one of them out"};
+  }
   return {base::ExitCode::cannot,
           fmt::format("io_uring_setup: EINVAL: the kernel refuses {}{}", names,
-                      culprits != 0 ? "" : ", alone or together"),
+                      culprits.flags != 0 ? "" : ", alone or together"),
           hints + "; leave it out, or use a newer kernel"};
 }
 

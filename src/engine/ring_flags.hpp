@@ -36,8 +36,12 @@ std::uint32_t asked_flags(const RingRequest& request);
 /// is valid on some kernel: never COOP_TASKRUN or DEFER_TASKRUN with SQPOLL. Pure.
 std::vector<std::uint32_t> flag_sets(const RingRequest& request);
 
-/// What to say when every set was refused with EINVAL. `culprits` are those of the asked flags
-/// without which set-up works; empty when none alone is to blame. Pure.
-base::Problem refused_flags(const RingRequest& request, std::uint32_t culprits);
+/// Those of the asked flags without which set-up works; none when it is not one alone.
+struct Culprits {
+  std::uint32_t flags = 0;
+  bool exclude_each_other = false;  ///< leaving out any one of them suffices
+};
+/// What to say when every set was refused with EINVAL. Pure.
+base::Problem refused_flags(const RingRequest& request, const Culprits& culprits);
 
 }  // namespace uringbench::engine

@@ -284,7 +284,9 @@ std::vector<PollerStamp> Session::stamp_pollers() const {
   for (std::size_t i = 0; i < members_.size(); ++i) {
     std::optional<std::int64_t> known;
     if (i < first_stamps_.size()) known = first_stamps_[i].fdinfo.thread_id;
-    stamps.push_back(stamp_poller(members_[i].state->granted.ring_fd, known));
+    const auto& maker = members_[plan_.sqpoll_share ? 0 : i].state->worker.published();
+    stamps.push_back(stamp_poller(members_[i].state->granted.ring_fd,
+                                  maker.tid.load(std::memory_order_relaxed), known));
   }
   return stamps;
 }
@@ -329,7 +331,7 @@ Measurement Session::run() {
   Granted granted = members_[0].state->granted;
   if (plan_.latency) granted.latency_clock = CounterClock::usable() ? "tsc" : "monotonic";
   observer_.started(granted, thread_ids);
-  first_stamps_ = stamp_pollers();  // before the threads are busy, when their names are to be had
+  first_stamps_ = stamp_pollers();  // before the threads are busy
 
   result_.started_at = wall_clock_now();
   if (plan_.warmup_ns > 0) {

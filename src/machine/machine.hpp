@@ -137,11 +137,17 @@ struct RingFdinfo {
   std::optional<std::int64_t> thread_id;  ///< "SqThread"; absent also for -1
   std::optional<int> cpu;
   std::optional<std::int64_t> total_us, work_us;
+  bool knows_no_times = false;  ///< speaks of a thread, but this kernel has no times of it
 };
 RingFdinfo parse_ring_fdinfo(const std::string& text);
 /// Absent when it cannot be read. The kernel leaves lines out while the ring is busy: tries a few
-/// times until there is a thread, and it runs.
-std::optional<RingFdinfo> read_ring_fdinfo(int ring_fd);
+/// times until there is a thread, and it runs. Who knows the thread from elsewhere need not wait
+/// for its name: Linux 6.1 says -1 for as long as the thread is awake.
+std::optional<RingFdinfo> read_ring_fdinfo(int ring_fd, bool thread_is_known = false);
+/// The SQPOLL thread of a ring that thread `maker_tid` of this process made, by its name, which has
+/// that number in it. In a PID namespace the kernel's number is another one: there, the only thread
+/// of this kind is meant.
+std::optional<std::int64_t> find_sqpoll_thread(std::int64_t maker_tid, const Root& root = {});
 
 /// Queue attributes of whole disks, changed for as long as this object lives. One at a time.
 ///

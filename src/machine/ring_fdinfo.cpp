@@ -34,10 +34,17 @@ RingFdinfo parse_ring_fdinfo(const std::string& text) {
   if (cpu && *cpu <= std::numeric_limits<int>::max()) info.cpu = static_cast<int>(*cpu);
   info.total_us = count_of_key(text, "SqTotalTime");
   info.work_us = count_of_key(text, "SqWorkTime");
+  info.knows_no_times = value_of_key(text, "SqThreadCpu") && !value_of_key(text, "SqTotalTime") &&
+                        !value_of_key(text, "SqWorkTime");
+  // Linux 6.12 says -1 and 0 while it cannot look at the thread: that is no time.
+  if (!info.thread_id) {
+    info.total_us.reset();
+    info.work_us.reset();
+  }
   return info;
 }
 
-std::optional<RingFdinfo> read_ring_fdinfo(int ring_fd) {
+std::optional<RingFdinfo> read_ring_fdinfo(int ring_fd, bool thread_is_known) {
   const std::string path = fmt::format("/proc/self/fdinfo/{}", ring_fd);
   std::optional<RingFdinfo> info;
   for (int attempt = 0; attempt < kMostTries; ++attempt) {
@@ -47,8 +54,23 @@ std::optional<RingFdinfo> read_ring_fdinfo(int ring_fd) {
     info = parse_ring_fdinfo(*text);
     // A thread that was just made is on no CPU yet.
     if (info->thread_id && info->cpu) break;
+    if (thread_is_known && info->knows_no_times) break;
   }
   return info;
+}
+
+std::optional<std::int64_t> find_sqpoll_thread(std::int64_t maker_tid, const Root& root) {
+  const std::string folder = root("/proc/self/task");
+  const std::string prefix = "iou-sqp-";
+  std::vector<std::int64_t> found;
+  for (const std::string& thread : list_names(folder)) {
+    const auto name = read_fact(folder + "/" + thread + "/comm");
+    const auto id = to_number(thread);
+    if (!name || !id || !starts_with(*name, prefix)) continue;
+    if (*name == prefix + std::to_string(maker_tid)) return id;
+    found.push_back(*id);
+  }
+  return found.size() == 1 ? std::optional(found.front()) : std::nullopt;
 }
 
 }  // namespace uringbench::machine

@@ -110,12 +110,34 @@ TEST(RingFlags, ARefusedFlagIsNamed) {
 
 TEST(RingFlags, WithoutACulpritAllThatWasAskedIsNamed) {
   const RingRequest request{.entries = 8, .polled = true, .sqpoll = true};
-  const base::Problem problem = refused_flags(request, 0);
+  const base::Problem problem = refused_flags(request, {});
   EXPECT_NE(problem.what.find("IOPOLL (-p1)"), std::string::npos) << problem.what;
   EXPECT_NE(problem.what.find("SQPOLL (--sqpoll)"), std::string::npos) << problem.what;
-  const base::Problem nothing = refused_flags({.entries = 8}, 0);
+  const base::Problem nothing = refused_flags({.entries = 8}, {});
   EXPECT_NE(nothing.what.find("however plain"), std::string::npos);
   EXPECT_NE(nothing.hint, "");
+}
+
+TEST(RingFlags, FlagsThatExcludeEachOtherAreAllNamed) {
+  const RingRequest request{.entries = 8, .wide = true, .sqpoll = true, .extra_bit = 19};
+  const base::Problem problem =
+      refused_flags(request, {.flags = IORING_SETUP_SQE128 | 1U << 19, .exclude_each_other = true});
+  EXPECT_NE(problem.what.find("SQE128 (-u1), bit 19 (--no-sqthread-stats) together"),
+            std::string::npos)
+      << problem.what;
+  EXPECT_NE(problem.hint.find("leave one of them out"), std::string::npos) << problem.hint;
+  EXPECT_EQ(problem.hint.find("newer kernel"), std::string::npos) << problem.hint;
+}
+
+TEST(RingFlags, StatsOffTakesARingOfTwo) {
+  // Some kernels know its bit as SQE_MIXED, which a ring of one entry has no room for.
+  plan::RunPlan plan;
+  plan.depth = 1;
+  EXPECT_EQ(ring_request(plan).entries, 1U);
+  plan.sqthread_stats_bit = 19;
+  EXPECT_EQ(ring_request(plan).entries, 2U);
+  plan.depth = 128;
+  EXPECT_EQ(ring_request(plan).entries, 128U);
 }
 
 TEST(Abilities, OfThisKernel) {

@@ -7,9 +7,11 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <thread>
 
 #include "machine/machine.hpp"
 #include "machine/small_files.hpp"
+#include "machine_test_support.hpp"
 
 namespace uringbench::machine {
 namespace {
@@ -32,6 +34,9 @@ TEST(MachineRingFdinfo, Linux61WhileTheThreadIsBusy) {
   const RingFdinfo info = parse_ring_fdinfo(kBefore + "SqThread:\t-1\nSqThreadCpu:\t-1\n" + kAfter);
   EXPECT_FALSE(info.thread_id);
   EXPECT_FALSE(info.cpu);
+  EXPECT_TRUE(info.knows_no_times);
+  EXPECT_FALSE(parse_ring_fdinfo("SqThread:\t-1\n").knows_no_times) << "truncated";
+  EXPECT_FALSE(parse_ring_fdinfo(kBefore).knows_no_times) << "said nothing: it may next time";
 }
 
 TEST(MachineRingFdinfo, Linux612AndLaterHaveTimes) {
@@ -44,12 +49,13 @@ TEST(MachineRingFdinfo, Linux612AndLaterHaveTimes) {
   EXPECT_EQ(info.work_us, 4693);
 }
 
-TEST(MachineRingFdinfo, ARingWithoutAThreadHasTimesOfZero) {
+TEST(MachineRingFdinfo, TimesOfNoThreadAreNone) {
   const RingFdinfo info = parse_ring_fdinfo(
       kBefore + "SqThread:\t-1\nSqThreadCpu:\t-1\nSqTotalTime:\t0\nSqWorkTime:\t0\n" + kAfter);
   EXPECT_FALSE(info.thread_id);
-  EXPECT_EQ(info.total_us, 0);
-  EXPECT_EQ(info.work_us, 0);
+  EXPECT_FALSE(info.total_us) << "Linux 6.12, while the thread is busy";
+  EXPECT_FALSE(info.work_us);
+  EXPECT_FALSE(info.knows_no_times);
 }
 
 TEST(MachineRingFdinfo, Truncated) {
@@ -114,6 +120,39 @@ TEST(MachineRingFdinfo, OfARealRingWithoutAThread) {
   const auto info = read_ring_fdinfo(fd);
   ASSERT_TRUE(info) << "there is an fdinfo, whatever is in it";
   EXPECT_FALSE(info->thread_id);
+}
+
+TEST(MachineRingFdinfo, AThreadIsFoundByItsName) {
+  // By a thread of its own, since other tests made rings in this one, too.
+  int fd = -1;
+  std::int64_t maker_tid = 0;
+  std::thread([&] {
+    maker_tid = ::syscall(SYS_gettid);
+    fd = make_ring(IORING_SETUP_SQPOLL);
+  }).join();
+  SKIP_WITHOUT(fd);
+  ASSERT_GE(fd, 0) << strerror(-fd);
+  const Descriptor ring(fd);
+  auto info = read_ring_fdinfo(fd);
+  for (int i = 0; i < 1000 && !(info && info->cpu); ++i) info = read_ring_fdinfo(fd);
+  ASSERT_TRUE(info && info->thread_id);
+  EXPECT_EQ(find_sqpoll_thread(maker_tid), info->thread_id);
+}
+
+TEST(MachineRingFdinfo, AThreadIsFoundAmongOthers) {
+  const test::TemporaryFolder dir;
+  const auto add = [&](const char* thread, const char* name) {
+    dir.write(std::string("proc/self/task/") + thread + "/comm", name);
+  };
+  add("100", "uringbench\n");
+  add("101", "iou-wrk-100\n");
+  EXPECT_FALSE(find_sqpoll_thread(100, Root{dir.path()}));
+  add("102", "iou-sqp-77\n");
+  EXPECT_EQ(find_sqpoll_thread(100, Root{dir.path()}), 102)
+      << "a PID namespace: it is the only one";
+  add("103", "iou-sqp-100\n");
+  EXPECT_EQ(find_sqpoll_thread(100, Root{dir.path()}), 103);
+  EXPECT_FALSE(find_sqpoll_thread(10, Root{dir.path()})) << "not the beginning of a number";
 }
 
 TEST(MachineRingFdinfo, OfADescriptorThatIsNone) {

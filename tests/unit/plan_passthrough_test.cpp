@@ -54,6 +54,21 @@ TEST(Passthrough, NeverReadsPastTheEnd) {
   }
 }
 
+TEST(Passthrough, RegistersBuffersOneByOne) {
+  Options options = passing_through({generic()});
+  EXPECT_EQ(plan_of(options, {generic()}).slots_per_region, 1U);
+  options.block_size_bytes = 512;
+  EXPECT_EQ(plan_of(options, {generic()}).slots_per_region, 8U) << "or else a page of them";
+  options.block_size_bytes = 12288;
+  EXPECT_EQ(plan_of(options, {generic()}).slots_per_region, 1U);
+  options.depth = options.batch_submit = options.batch_complete = 3;
+  options.block_size_bytes = 512;
+  EXPECT_EQ(plan_of(options, {generic()}).slots_per_region, 3U) << "there are no more";
+  options.depth = 32768;
+  options.block_size_bytes = 4096;
+  EXPECT_EQ(plan_of(options, {generic()}).slots_per_region, 2U) << "at most 16384 regions";
+}
+
 TEST(Passthrough, IsForGenericDevicesOnly) {
   Options options = passing_through({nvme()});
   EXPECT_EQ(problem_of(options, {nvme()}),
