@@ -7,6 +7,7 @@
 
 #include "base/base.hpp"
 #include "command/flag_parts.hpp"
+#include "machine/machine.hpp"
 
 namespace uringbench::command {
 namespace {
@@ -73,6 +74,17 @@ void set_queue(Options& options, const std::string& text) {
   }
 }
 
+/// What is no CPU number is refused with those that would do.
+std::int64_t parse_cpu(const std::string& text) {
+  try {
+    return base::parse_integer("--sqpoll-cpu", text, 0, 65535);
+  } catch (const UserError& error) {
+    const std::vector<int> allowed = machine::read_limits().allowed_cpus;
+    throw UserError(ExitCode::usage, error.problems().front().what,
+                    "this process may run on CPU " + base::format_cpu_list(allowed));
+  }
+}
+
 void set_taskrun(Options& options, const std::string& text) {
   options.taskrun = text == "defer"  ? plan::TaskRun::defer
                     : text == "coop" ? plan::TaskRun::coop
@@ -109,9 +121,7 @@ std::vector<Entry> sqpoll_flags() {
   return {
       std::move(sqpoll).more("The value is attached by = or left out, which means 1."),
       custom(0, "sqpoll-cpu", "N", "CPU of the submission thread",
-             [](Options& o, const std::string& t) {
-               o.sqpoll_cpu = base::parse_integer("--sqpoll-cpu", t, 0, 65535);
-             })
+             [](Options& o, const std::string& t) { o.sqpoll_cpu = parse_cpu(t); })
           .default_is("any"),
       integer(0, "sqpoll-idle", "MS", &Options::sqpoll_idle_ms, 0, UINT32_MAX,
               "idle ms before the thread sleeps; 0: the kernel's default, 1 s"),

@@ -37,6 +37,15 @@ def test_values(run, f1, flag, value):
 
 
 @pytest.mark.single
+@pytest.mark.parametrize("cpu", ["-2", "65536", "9999"])
+def test_no_such_cpu_names_those_there_are(run, f1, cpu):
+    allowed = sorted(os.sched_getaffinity(0))
+    result = run("--sqpoll", "-p0", "--sqpoll-cpu", cpu, f1)
+    assert result.rc in (2, 7) and "--sqpoll-cpu" in result.err, result
+    hint = result.err.split("hint:")[1]
+    assert str(allowed[0]) in hint and str(allowed[-1]) in hint, result
+
+
 @pytest.mark.parametrize("flag", ["--sqpoll-cpu=0", "--sqpoll-idle=5", "--sqpoll-share"])
 @pytest.mark.parametrize("off", [(), ("--sqpoll=0",)])
 def test_parts_without_the_whole(run, f1, flag, off):
