@@ -184,7 +184,9 @@ bool with_hugetlbfs(const TemporaryFolder& folder, const Action& action) {
   bool mounted = false;
   std::thread([&] {
     if (::unshare(CLONE_NEWNS) != 0) return;
-    if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return;
+    // In a chroot "/" is no mount point and cannot be made private; the mount goes away all the
+    // same.
+    (void)::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
     if (::mount("none", folder.path().c_str(), "hugetlbfs", 0, nullptr) != 0) return;
     mounted = true;
     action();
