@@ -6,3 +6,4 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "base/words.hpp"

@@ -19,18 +19,6 @@ const char* engine_name(plan::Engine engine) {
 
 namespace {
 
-const char* taskrun_name(plan::TaskRun taskrun) {
-  switch (taskrun) {
-    case plan::TaskRun::defer:
-      return "defer";
-    case plan::TaskRun::coop:
-      return "coop";
-    case plan::TaskRun::plain:
-      break;
-  }
-  return "plain";
-}
-
 std::vector<std::int64_t> widen(const std::vector<int>& numbers) {
   return {numbers.begin(), numbers.end()};
 }
@@ -55,7 +43,7 @@ void ask_for_placement(const plan::Options& options, result::Settings& asked) {
 void ask_for_ring(const plan::Options& options, result::Settings& asked) {
   asked.set("passthrough", options.passthrough)
       .set("restrict", options.restrict_ring)
-      .set("taskrun", options.taskrun ? taskrun_name(*options.taskrun) : "auto")
+      .set("taskrun", options.taskrun ? plan::taskrun_name(*options.taskrun) : "auto")
       .set("hybrid_iopoll", options.hybrid_iopoll)
       .set("sqpoll", options.sqpoll);
   if (options.sqpoll_cpu) asked.set("sqpoll_cpu", *options.sqpoll_cpu);

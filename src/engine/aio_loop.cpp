@@ -1,24 +1,12 @@
 // The legacy AIO engine: the loop that measures io_uring, over a ring that is none.
 #include "engine/aio_ring.hpp"
+#include "engine/registration.hpp"
 #include "engine/run_requests.hpp"
 #include "engine/slots.hpp"
 #include "engine/thread_body.hpp"
 
 namespace uringbench::engine {
-namespace {
-
-static_assert(RingLike<AioRing>);
-
-/// The entry of a read, all but offset, buffer and tag. Nothing is registered with legacy AIO.
-io_uring_sqe prepared_read(const plan::RunPlan& plan, int fd) {
-  io_uring_sqe sqe{};
-  sqe.opcode = plan.vectored ? IORING_OP_READV : IORING_OP_READ;
-  sqe.fd = fd;
-  sqe.len = plan.vectored ? 1 : static_cast<std::uint32_t>(plan.block_size_bytes);
-  return sqe;
-}
-
-}  // namespace
+static_assert(RingLike<AioRing> && CountsCalls<AioRing>);
 
 void run_aio_thread(ThreadInput& input, Worker& worker, const ReadyGate& ready) {
   const plan::RunPlan& plan = input.plan;
@@ -26,7 +14,7 @@ void run_aio_thread(ThreadInput& input, Worker& worker, const ReadyGate& ready) 
   AioRing ring(plan.depth);
   for (std::size_t i = 0; i < input.targets.size(); ++i) input.targets[i].fd = input.fds[i];
   for (std::uint32_t i = 0; i <= ring.sqes().mask; ++i) {
-    ring.sqes()[i] = prepared_read(plan, input.fds[0]);
+    ring.sqes()[i] = prepared_entry(plan, input.fds[0]);
   }
   Granted granted;
   granted.depth = plan.depth;

@@ -23,21 +23,6 @@ constexpr std::size_t kMostNames = 5000;
 const char* const kGiveAFile =
     "give a regular file or a block device, or use --scratch 1G to measure a temporary file";
 
-std::size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row[b.size()];
-}
-
 std::string folder_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   if (slash == std::string::npos) return "";
@@ -215,7 +200,7 @@ std::string nearest_name(const std::string& name, const std::vector<std::string>
   for (const std::string& candidate : names) {
     const std::size_t longer = std::max(candidate.size(), name.size());
     if (longer - std::min(candidate.size(), name.size()) > best_distance) continue;
-    const std::size_t distance = edit_distance(name, candidate);
+    const std::size_t distance = base::edit_distance(name, candidate);
     if (distance > best_distance || (distance == best_distance && !best.empty())) continue;
     best_distance = distance;
     best = candidate;

@@ -20,13 +20,6 @@ const char* huge_pages_word(HugePages kind) {
   return kind == HugePages::none ? "none" : kind == HugePages::anonymous ? "anon" : "file";
 }
 
-const char* taskrun_word(const RunPlan& plan) {
-  if (!plan.taskrun_asked) return "auto";
-  return plan.taskrun == TaskRun::defer  ? "defer"
-         : plan.taskrun == TaskRun::coop ? "coop"
-                                         : "plain";
-}
-
 std::string cpus_word(const RunPlan& plan) {
   std::vector<int> cpus;
   for (const ThreadPlan& thread : plan.threads) {
@@ -46,6 +39,18 @@ std::string queue_word(const RunPlan& plan) {
 
 }  // namespace
 
+const char* taskrun_name(TaskRun taskrun) noexcept {
+  switch (taskrun) {
+    case TaskRun::defer:
+      return "defer";
+    case TaskRun::coop:
+      return "coop";
+    case TaskRun::plain:
+      break;
+  }
+  return "plain";
+}
+
 std::string cell_id(const RunPlan& plan) {
   // Node numbers differ between machines that are alike.
   const bool numa = std::any_of(plan.threads.begin(), plan.threads.end(),
@@ -63,7 +68,8 @@ std::string cell_id(const RunPlan& plan) {
       plan.threads.size(), plan.direct, plan.polled, plan.fixed_buffers, plan.register_files,
       engine_word(plan.engine), plan.register_ring, plan.vectored, plan.latency,
       plan.targets.size(), cpus_word(plan), plan.passthrough, plan.restricted,
-      huge_pages_word(plan.huge_pages), numa, taskrun_word(plan), plan.hybrid_iopoll, plan.sqpoll,
+      huge_pages_word(plan.huge_pages), numa,
+      plan.taskrun_asked ? taskrun_name(plan.taskrun) : "auto", plan.hybrid_iopoll, plan.sqpoll,
       plan.sqpoll_cpu < 0 ? "any" : std::to_string(plan.sqpoll_cpu), plan.sqpoll_idle_ms,
       plan.sqpoll_share, plan.sqthread_stats_bit < 0 ? "on" : "off", queue_word(plan));
 }

@@ -31,6 +31,7 @@ enum class TaskRun {
   coop,   ///< COOP_TASKRUN
   plain   ///< neither: by interrupting the task
 };
+const char* taskrun_name(TaskRun taskrun) noexcept;  ///< "defer", "coop", "plain"
 enum class CpuPlace { listed, local_core, local_node };
 enum class HugePages { none, anonymous, file };
 enum class Door { classic, run };
