@@ -5,7 +5,7 @@ import re
 import pytest
 
 from helpers import MIB, finding_codes, only_run, read_document
-from test_invariants import kernel_agrees
+from test_invariants import kernel_agrees, littles_law
 
 
 def test_target_facts(measured, zram):
@@ -65,9 +65,7 @@ def test_deep_and_many(measured, zram):
 def test_little_on_a_fast_device(measured, zram):
     for flags in (("-d1",), ("-d16", "-s16", "-c1"), ("-d128",)):
         run = only_run(measured("-p0", "-t1", "-r400ms", *flags, zram))
-        law = run["latency_ns"]["mean"] * 1e-9 * run["iops"]
-        assert law == pytest.approx(run["inflight_mean"], rel=0.10, abs=0.1)
-        assert run["inflight_max"] <= int(flags[0][2:])
+        littles_law(run, int(flags[0][2:]))
 
 
 def test_a_device_in_use_is_not_taken_away(start, zram):
