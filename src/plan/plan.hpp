@@ -47,6 +47,21 @@ struct QueueSetting {
   bool operator==(const QueueSetting&) const = default;
 };
 
+/// What compare and gate were asked for, as texts: the command room makes terms of it.
+struct ComparingOptions {
+  std::vector<std::vector<std::string>> sides;  ///< [LABEL=]FILE[,FILE...] of each argument
+  std::vector<std::string> varies, metrics, gate_metrics, min_effects, filters;
+  bool baseline_is_previous = false;
+  bool exit_verdict = false;
+  bool explain = false;
+  std::optional<std::uint64_t> bootstrap_seed;
+  std::string import_argv;
+  std::vector<std::string> margins;
+  std::string gate_file;
+  std::string expect;  ///< a result document whose cells must be there
+  bool allow_inconclusive = false, warn_only = false, strict_env = false;
+};
+
 /// What was asked, as meant: one field per flag. The member initialisers are the defaults of the
 /// classic door and the only place where defaults live (help shows these).
 struct Options {
@@ -101,6 +116,7 @@ struct Options {
   bool dry_run = false;
   bool quiet = false;
   bool with_serials = false;
+  ComparingOptions comparing;
 
   /// Where a value came from, by long name without dashes: "command line" or a profile's name.
   /// A flag that is not in here has its default.

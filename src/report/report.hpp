@@ -1,7 +1,7 @@
 // Drawing: plain data in, bytes out.
 //
-// Knows result (what it draws) and units. Must not know files, terminals or how anything was
-// measured: every function returns a string.
+// Knows result and compare (what it draws) and units. Must not know files, terminals or how
+// anything was measured: every function returns a string.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/base.hpp"
+#include "compare/compare.hpp"
 #include "result/result.hpp"
 
 namespace uringbench::report {
@@ -72,6 +73,27 @@ std::string summary(const result::Document& document);
 /// header, empty where there is none).
 std::string summary_markdown(const result::Document& document);
 std::string summary_csv(const result::Document& document);
+
+/// How a comparison is drawn as text.
+struct ComparisonStyle {
+  std::size_t columns = 80;  ///< of the page; 80 to 100 are used
+  bool color = false;        ///< only of words that say it without
+  bool explain = false;      ///< a paragraph per kind of verdict, in plain words
+};
+/// Labels and what they have in common, a table per metric (cells × labels, one unit per row), the
+/// geometric mean, steps, advisory metrics, what to do about each UNKNOWN, checks, the legend, and
+/// a verdict line; with the gate's rows when there is a gate.
+std::string comparison_text(const compare::Comparison& comparison, const ComparisonStyle& style,
+                            const compare::GateResult* gate = nullptr);
+/// A table to paste into a mail or pull request, with one sentence of method under it.
+std::string comparison_markdown(const compare::Comparison& comparison,
+                                const compare::GateResult* gate = nullptr);
+/// RFC 4180: a line per cell, metric and contrast; plain numbers.
+std::string comparison_csv(const compare::Comparison& comparison,
+                           const compare::GateResult* gate = nullptr);
+/// JUnit XML: a test case per cell and gated metric; failures and errors as CI shows them.
+std::string comparison_junit(const compare::Comparison& comparison,
+                             const compare::GateResult* gate = nullptr);
 
 /// What doctor shows: one screen, at most 100 columns, every problem with the command that cures
 /// it.

@@ -237,6 +237,24 @@ Document from_json(const std::string& text, const std::string& name);
 /// read.
 Document load(const std::string& path);
 
+/// What a reader is going to look at: a comparison needs no histograms, and large documents are
+/// read in a fraction of the time and memory without.
+enum class Detail { everything, figures };
+
+/// Other people's results, as documents with what they state: `id` and `asked` of a cell have the
+/// settings that are known and no others. Document::tool.version names the program.
+struct ImportHints {
+  std::string cell_id;  ///< settings given on the command line (--import-argv): canonical words
+  Settings asked;
+};
+/// Any file that compare takes: our own document, fio's JSON (json or json+, also with text lines
+/// before it), or a saved log of t/io_uring or of the classic door. Throws as load() does; for a
+/// file that is none of these UserError with what it lacks.
+Document load_any(const std::string& path, Detail detail = Detail::everything,
+                  const ImportHints& hints = {});
+/// Where an imported document came from: "fio", "t/io_uring"; empty for our own.
+std::string imported_from(const Document& document);
+
 /// What `doctor` found, as plain data: schema "uringbench.doctor", version 1.
 struct Checkup {
   struct Ability {

@@ -1,4 +1,4 @@
-// Thinking about numbers: histograms, summaries, intervals.
+// Thinking about numbers: histograms, summaries, intervals, tests.
 //
 // Pure functions and plain data. This room knows numbers only: no units, no JSON, no clock, and
 // not what an I/O is.
@@ -10,7 +10,11 @@
 #include <span>
 #include <vector>
 
+#include "stats/bootstrap.hpp"
+#include "stats/family.hpp"
 #include "stats/histogram.hpp"
+#include "stats/rank_tests.hpp"
+#include "stats/series.hpp"
 
 namespace uringbench::stats {
 
