@@ -48,7 +48,8 @@ TEST(CompareWords, ManyStarsEnd) {
 
 TEST(CompareWords, PatternsAreChecked) {
   EXPECT_EQ(said([] { check_pattern("--filter", "rw=randread qd=(1|4|32)"); }), "nothing");
-  EXPECT_NE(said([] { check_pattern("--filter", " "); }).find("must not be empty"), std::string::npos);
+  EXPECT_NE(said([] { check_pattern("--filter", " "); }).find("must not be empty"),
+            std::string::npos);
   EXPECT_NE(said([] { check_pattern("--filter", "qd=(1|4"); }).find("do not close"),
             std::string::npos);
   EXPECT_NE(said([] { check_pattern("--filter", "dpeth=4"); }).find("did you mean depth?"),
@@ -76,7 +77,8 @@ TEST(CompareMetrics, GoByManyNames) {
   EXPECT_DOUBLE_EQ(tail->min_effect, 0.10);
   EXPECT_DOUBLE_EQ(find_metric("p99")->min_effect, 0.05);
   EXPECT_DOUBLE_EQ(find_metric("p50")->min_effect, 0.03);
-  for (const char* none : {"", "p", "p0", "p100", "p-1", "pinf", "iopss", "p99x", "latency_", "pnan"}) {
+  for (const char* none :
+       {"", "p", "p0", "p100", "p-1", "pinf", "iopss", "p99x", "latency_", "pnan"}) {
     EXPECT_FALSE(find_metric(none)) << none;
   }
 }
@@ -95,13 +97,13 @@ TEST(CompareLimits, AreSharesOfAMetricAndACell) {
 
 TEST(CompareLimits, AreRefusedWithACure) {
   const std::vector<std::pair<const char*, const char*>> cases{
-      {"iops", "no METRIC=SHARE"},     {"", "is empty"},
-      {"iops=2%,", "is empty"},        {"iops=2", "write 2%"},
-      {"iops=-2%", "0% or more"},      {"iops=x%", "has no number"},
-      {"iops=%", "has no number"},     {"iops=inf%", "has no number"},
-      {"iops=nan%", "has no number"},  {"iosp=2%", "did you mean iops?"},
+      {"iops", "no METRIC=SHARE"},       {"", "is empty"},
+      {"iops=2%,", "is empty"},          {"iops=2", "write 2%"},
+      {"iops=-2%", "0% or more"},        {"iops=x%", "has no number"},
+      {"iops=%", "has no number"},       {"iops=inf%", "has no number"},
+      {"iops=nan%", "has no number"},    {"iosp=2%", "did you mean iops?"},
       {":iops=2%", "must not be empty"}, {"=2%", "no METRIC=SHARE"},
-      {"iops=2%%", "has no number"},   {"iops=1e99%", "has no number"}};
+      {"iops=2%%", "has no number"},     {"iops=1e99%", "has no number"}};
   for (const auto& [text, expected] : cases) {
     EXPECT_NE(said([&] { parse_limits("--margin", text); }).find(expected), std::string::npos)
         << text << ": " << said([&] { parse_limits("--margin", text); });
