@@ -269,6 +269,17 @@ TEST(CompareNotes, TellWhatAReaderMustKnow) {
   EXPECT_TRUE(has_note(comparison, "same-session"));
 }
 
+TEST(CompareNotes, SayWhatAllHaveInCommon) {
+  const auto few = around(100, 6);
+  const auto comparison =
+      compare(sides_of({cell_of(1, few), cell_of(4, few)}, {cell_of(1, few), cell_of(4, few)}), {});
+  EXPECT_EQ(comparison.same,
+            (std::vector<std::string>{"randread, 4k, 1 thread, direct, interrupt-driven, io_uring",
+                                      "runs of 1 s", "kernel 6.18.0", "target /dev/nvme0n1",
+                                      "target size 1.0 GiB (1073741824 bytes)",
+                                      "device model Example SSD", "device firmware 1.0"}));
+}
+
 TEST(CompareFilter, LeavesTheRestOut) {
   const auto few = around(100, 6);
   Options options;
