@@ -154,8 +154,9 @@ std::vector<Entry> gate_flags() {
       custom(0, "gate-file", "FILE", "rules from a JSON file; the command line wins",
              file("--gate-file", &ComparingOptions::gate_file))
           .verbs(kGate),
-      custom(0, "expect", "FILE", "a result whose cells must be in NEW, besides those of BASE",
+      custom(0, "expect", "FILE", "cells that must be there: those of this result",
              file("--expect", &ComparingOptions::expect))
+          .default_is("all of BASE")
           .verbs(kGate),
       told("allow-inconclusive", &ComparingOptions::allow_inconclusive,
            "4 becomes 0, which is said aloud")
