@@ -159,11 +159,10 @@ std::string line_of(const Comparison& comparison, const GateResult& result) {
   if (const GateRow* worst = worst_row(comparison, result)) {
     const auto& estimate =
         comparison.cells[*worst->cell].metrics[worst->metric].contrasts.front().estimate;
-    std::string change = percent(estimate->change, true);
-    std::erase(change, ' ');
     std::string name = worst->name;
     std::replace(name.begin(), name.end(), ' ', '/');
-    line += fmt::format(" worst={}:{}:{}", name, comparison.metrics[worst->metric].name, change);
+    line += fmt::format(" worst={}:{}:{}", name, comparison.metrics[worst->metric].name,
+                        percent(estimate->change, true));
   }
   return line;
 }

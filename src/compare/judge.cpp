@@ -99,9 +99,10 @@ void explain_unknown(double min_effect, const std::vector<Figure>& figures, doub
   reason += fmt::format("runs vary by {}, so that {} can tell no less than ±{}", percent(cv),
                         runs_of_design(n, estimate.paired), percent(half));
   if (!(wanted > 0) || !(half > 0)) return;
-  contrast.runs_needed = std::max(n + 2, stats::runs_for_half_width(n, half, wanted));
-  reason += fmt::format("; about {} would answer",
-                        runs_of_design(*contrast.runs_needed, estimate.paired));
+  const auto [needed, words] =
+      runs_that_answer(n, stats::runs_for_half_width(n, half, wanted), estimate.paired);
+  contrast.runs_needed = needed;
+  reason += "; " + words;
 }
 
 void say_insufficient(std::size_t family, double alpha, Contrast& contrast) {
@@ -117,6 +118,19 @@ void say_insufficient(std::size_t family, double alpha, Contrast& contrast) {
 }
 
 }  // namespace
+
+std::pair<std::optional<std::size_t>, std::string> runs_that_answer(std::size_t n,
+                                                                    std::size_t needed,
+                                                                    bool paired) {
+  constexpr std::size_t kPractical = 300;
+  if (needed > kPractical) {
+    return {std::nullopt,
+            "no practical number of runs would answer: make them quieter (longer, pinned, on an "
+            "idle machine)"};
+  }
+  needed = std::max(n + 2, needed);
+  return {needed, fmt::format("about {} would answer", runs_of_design(needed, paired))};
+}
 
 Gathered gather(const std::vector<CellRef>& refs) {
   Gathered gathered;

@@ -186,6 +186,14 @@ TEST(CompareVerdict, UnknownSaysHowManyRunsWouldAnswer) {
   EXPECT_NE(contrast.reason.find("runs a side would answer"), std::string::npos) << contrast.reason;
 }
 
+TEST(CompareVerdict, ANoisyUnknownAsksForQuietRunsInstead) {
+  const auto comparison = compare(two(around(100e3, 6, 0.6), around(99e3, 6, 0.6)), {});
+  const Contrast& contrast = only_contrast(comparison);
+  ASSERT_EQ(contrast.verdict, Verdict::unknown);
+  EXPECT_FALSE(contrast.runs_needed);
+  EXPECT_NE(contrast.reason.find("make them quieter"), std::string::npos) << contrast.reason;
+}
+
 TEST(CompareVerdict, LeastEffectsPerCell) {
   Options options;
   options.min_effects = parse_limits("--min-effect", "iops=5%");
