@@ -256,6 +256,25 @@ struct GateResult {
   std::string line;
 };
 
+/// Rules of a gate as a file has them.
+struct GateFile {
+  std::vector<Limit> margins;  ///< those for all cells, then those for some, in the file's order
+  std::vector<std::string> metrics, varies, filters;  ///< canonical names; empty: not said
+  std::vector<std::string> expected;                  ///< patterns of cells that must be there
+  std::string expect_file;                            ///< instead: a result whose cells must be
+  bool allow_inconclusive = false, warn_only = false, strict_environment = false;
+};
+/// Reads the JSON text of a gate file, in which comments are allowed:
+///   {"schema": {"name": "uringbench.gate", "version": 1},
+///    "margins": {"iops": "2%"},                                     // all cells
+///    "cells": [{"match": "qd=1", "margins": {"iops": "5%"}}],       // those that fit
+///    "metrics": ["iops"], "varies": ["kernel"], "filters": ["randread"],
+///    "expect": ["qd=1", "qd=32"],                                   // or "FILE"
+///    "allow_inconclusive": false, "warn_only": false, "strict_env": false}
+/// Only the schema must be there. Throws UserError(usage) naming `name` and the member: no JSON,
+/// another schema, a key that is unknown (with the nearest) or stands twice, an impossible value.
+GateFile read_gate_file(const std::string& text, const std::string& name);
+
 /// Metrics that are gated under these rules: those that have a margin; iops too unless there is a
 /// margin for every cell and none is for iops.
 std::vector<std::string> gated_metrics(const GateRules& rules);
