@@ -6,7 +6,7 @@
 #include <numeric>
 #include <random>
 
-#include "stats/stats.hpp"
+#include "stats/family.hpp"
 
 namespace uringbench::stats {
 
@@ -40,18 +40,36 @@ double acceleration(std::span<const double> jackknife) {
   return squares > 0 ? cubes / (6 * std::pow(squares, 1.5)) : 0;
 }
 
-/// The median of as many values as there are, drawn with replacement. The engine's numbers are
-/// laid down by the C++ standard, those of its distributions are not; so the place is the upper
-/// half of a 128-bit product.
-double resampled_median(std::span<const double> values, std::mt19937_64& random,
-                        std::vector<double>& room) {
-  __extension__ using Wide = unsigned __int128;
-  room.clear();
-  for (std::size_t drawn = 0; drawn < values.size(); drawn++) {
-    room.push_back(values[static_cast<std::size_t>(Wide{random()} * values.size() >> 64)]);
+/// Medians of as many values as there are, drawn with replacement. They depend on the seed and on
+/// the values, not on their order.
+class Resampling {
+ public:
+  explicit Resampling(std::span<const double> values)
+      : ordered_(sorted(values)), times_drawn_(values.size()) {}
+
+  double median(std::mt19937_64& random) {
+    const std::size_t n = ordered_.size();
+    std::fill(times_drawn_.begin(), times_drawn_.end(), std::size_t{0});
+    // The engine's numbers are laid down by the C++ standard, those of its distributions are not;
+    // so the place is the upper half of a 128-bit product.
+    __extension__ using Wide = unsigned __int128;
+    for (std::size_t drawn = 0; drawn < n; drawn++) {
+      times_drawn_[static_cast<std::size_t>(Wide{random()} * n >> 64)]++;
+    }
+    return std::midpoint(smallest((n - 1) / 2), smallest(n / 2));
   }
-  return median(room);
-}
+
+ private:
+  /// Of the values drawn, the one with so many before it.
+  double smallest(std::size_t before) const {
+    std::size_t place = 0;
+    for (; before >= times_drawn_[place]; place++) before -= times_drawn_[place];
+    return ordered_[place];
+  }
+
+  std::vector<double> ordered_;
+  std::vector<std::size_t> times_drawn_;
+};
 
 }  // namespace
 
@@ -109,11 +127,12 @@ BootstrapInterval bootstrap_shift_between(std::span<const double> x, std::span<c
                                           std::size_t replicates) {
   assert(!x.empty() && !y.empty());
   std::mt19937_64 random(seed);
-  std::vector<double> room;
+  Resampling before(x);
+  Resampling after(y);
   std::vector<double> shifts(replicates);
   for (double& shift : shifts) {
-    const double before = resampled_median(x, random, room);
-    shift = resampled_median(y, random, room) - before;
+    const double from = before.median(random);
+    shift = after.median(random) - from;
   }
   return percentile_interval(shifts, confidence);
 }
@@ -122,9 +141,9 @@ BootstrapInterval bootstrap_shift_of_pairs(std::span<const double> differences, 
                                            std::uint64_t seed, std::size_t replicates) {
   assert(!differences.empty());
   std::mt19937_64 random(seed);
-  std::vector<double> room;
+  Resampling pairs(differences);
   std::vector<double> shifts(replicates);
-  for (double& shift : shifts) shift = resampled_median(differences, random, room);
+  for (double& shift : shifts) shift = pairs.median(random);
   return percentile_interval(shifts, confidence);
 }
 
