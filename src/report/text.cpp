@@ -157,6 +157,25 @@ std::string row(std::string_view label, std::string_view value, std::string_view
   return wrap(prefix, text, kRemarkColumn);
 }
 
+std::string markdown(std::string text) {
+  std::string out;
+  for (const char c : unglued(std::move(text))) {
+    if (std::string_view("\\`*|<>[]&~").find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+std::string csv(const std::string& text) {
+  const std::string shown = printable(text);
+  if (shown.find_first_of(",\"") == std::string::npos) return shown;
+  std::string out = "\"";
+  for (const char c : shown) out += c == '"' ? "\"\"" : std::string(1, c);
+  return out + '"';
+}
+
+std::string csv_line(const std::vector<std::string>& fields) { return join(fields, ",") + "\r\n"; }
+
 std::string count_of(std::uint64_t count, std::string_view singular) {
   return fmt::format("{} {}{}", count, singular, count == 1 ? "" : "s");
 }

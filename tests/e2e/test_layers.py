@@ -26,6 +26,7 @@ ARROWS = {
 HOMES = {
     r"CLI/": {"command"},
     r"nlohmann/": {"result", "compare"},
+    r"pugi": {"report"},
     r"liburing": {"engine"},
     r"linux/io_uring\.h": {"engine"},
     r"linux/aio_abi\.h": {"engine"},
@@ -58,7 +59,7 @@ def layer_faults(lines):
             continue
         for pattern, homes in HOMES.items():
             if re.match(pattern, header) and room not in homes:
-                faults.append(f"{where}: <{header}> belongs to {sorted(homes)}")
+                faults.append(f"{where}: <{header}> belongs to {', '.join(sorted(homes))}")
         parts = header.split("/")
         if quote != '"' or parts[0] not in ARROWS:
             if quote == '"' and len(parts) == 1 and not header.endswith(".inc"):
@@ -92,6 +93,8 @@ def test_something_was_read():
     (("x", "plan", "<", "CLI/CLI.hpp"), "belongs to"),
     (("x", "machine", "<", "liburing.h"), "belongs to"),
     (("x", "command", "<", "nlohmann/json.hpp"), "belongs to"),
+    (("x", "report", "<", "nlohmann/json.hpp"), "belongs to compare, result"),
+    (("x", "compare", "<", "pugixml.hpp"), "belongs to report"),
     (("x", "machine", "<", "numa.h"), "belongs to"),
     (("x", "garage", '"', "base/base.hpp"), "not in the house"),
 ])
