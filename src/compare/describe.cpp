@@ -50,6 +50,56 @@ Label label_of(const Side& side) {
   return label;
 }
 
+/// "direct" rather than "direct=1"; empty for what is not worth a word.
+std::string word_for(const std::string& key, const std::string& value) {
+  const bool on = value == "1";
+  if (key == "rw") return value;
+  if (key == "bs") {
+    const bool number = !value.empty() && value.size() < 16 &&
+                        value.find_first_not_of("0123456789") == std::string::npos;
+    return number ? base::format_size(std::stoull(value)) : value;
+  }
+  if (key == "qd") return "QD" + value;
+  if (key == "threads") return value + (on ? " thread" : " threads");
+  if (key == "engine") return value;
+  if (key == "direct") return on ? "direct" : "buffered";
+  if (key == "polled") return on ? "polled" : "interrupt-driven";
+  if (key == "fixedbufs" && on) return "fixed buffers";
+  if (key == "sqpoll" && on) return "SQPOLL";
+  if (key == "passthrough" && on) return "passthrough";
+  return "";
+}
+
+/// What all cells have in common: "randread, 4k, 1 thread, direct, interrupt-driven, io_uring".
+std::string common_words(const Comparison& comparison) {
+  std::vector<std::string> words;
+  for (const auto& [key, value] : comparison.cells.front().words) {
+    const auto& varies = comparison.options.varies;
+    if (std::find(varies.begin(), varies.end(), key) != varies.end()) continue;
+    const auto same = [&, &name = key, &text = value](const CellRow& cell) {
+      return std::find(cell.words.begin(), cell.words.end(), std::pair(name, text)) !=
+             cell.words.end();
+    };
+    if (!std::all_of(comparison.cells.begin(), comparison.cells.end(), same)) continue;
+    const std::string word = word_for(key, value);
+    if (!word.empty()) words.push_back(word);
+  }
+  return joined(words);
+}
+
+/// "5 s after a warm-up of 1 s", of the first cell.
+std::string time_words(const result::Cell& cell) {
+  const auto text = [&](const char* key) -> std::string {
+    const auto* value = cell.asked.find(key);
+    const auto* number = value == nullptr ? nullptr : std::get_if<std::int64_t>(value);
+    return number == nullptr || *number == 0 ? ""
+                                             : base::format_duration(static_cast<double>(*number));
+  };
+  const std::string runtime = text("runtime_ns"), warmup = text("warmup_ns");
+  if (runtime.empty()) return "";
+  return "runs of " + runtime + (warmup.empty() ? "" : " after " + warmup + " of warm-up");
+}
+
 /// Days since 1970 of "2026-11-30T…"; nothing for any other text.
 std::optional<std::int64_t> day_of(const std::string& time) {
   if (time.size() < 10 || time[4] != '-' || time[7] != '-') return std::nullopt;
@@ -167,6 +217,17 @@ void describe(const std::vector<Side>& sides, Comparison& comparison) {
       first = false;
     }
     comparison.labels.push_back(std::move(label));
+  }
+  if (!comparison.cells.empty()) {
+    std::vector<std::string> same{common_words(comparison)};
+    for (const Source& source : sides.front().sources) {
+      if (source.document.cells.empty()) continue;
+      same.push_back(time_words(source.document.cells.front()));
+      break;
+    }
+    same.insert(same.end(), comparison.same.begin(), comparison.same.end());
+    std::erase(same, "");
+    comparison.same = std::move(same);
   }
   bool some = false, all = true;
   for (const CellRow& cell : comparison.cells) {

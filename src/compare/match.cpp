@@ -175,10 +175,16 @@ std::vector<Side> split_arms(const Source& source) {
   for (const auto& cell : source.document.cells) {
     if (cell.arm) arms.insert(*cell.arm);
   }
+  // Without the cells, which may be many.
+  const result::Document& whole = source.document;
+  const result::Document head{
+      whole.tool, whole.session, whole.identity, whole.weather, whole.targets, whole.findings, {}};
   std::vector<Side> sides;
   for (const std::string& arm : arms) {
-    Source part{source.name, source.document};
-    std::erase_if(part.document.cells, [&](const result::Cell& cell) { return cell.arm != arm; });
+    Source part{source.name, head};
+    for (const result::Cell& cell : whole.cells) {
+      if (cell.arm == arm) part.document.cells.push_back(cell);
+    }
     sides.push_back({arm, {std::move(part)}});
   }
   return sides;
