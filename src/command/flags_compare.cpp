@@ -90,35 +90,35 @@ Entry bootstrap() {
 
 std::vector<Entry> comparing_flags() {
   return {
-      custom(0, "varies", "KEY[,KEY]", "what may differ: kernel, binary, machine, sqpoll, depth...",
+      custom(0, "varies", "KEY[,KEY]", "what may differ: kernel, binary, machine, or a flag's name",
              each_of(&ComparingOptions::varies, compare::parse_varies))
           .repeatable()
           .examples({"kernel", "binary", "machine", "device"})
           .more("Results whose settings differ are not comparable, unless the setting is named "
-                "here: a flag's name or a word of the cell. Cells are then matched without it.")
+                "here. Cells are then matched without it.")
           .verbs(kComparing),
       custom(0, "filter", "PATTERN", "only cells that fit: 'qd=(1|4|32) randread'", set_filter)
           .repeatable()
           .more("Parts are divided by blanks or slashes, and all must fit. A part is KEY=VALUE, "
                 "KEYVALUE or VALUE; a value may hold *, ? and (a|b).")
           .verbs(kComparing),
-      custom(0, "metrics", "NAME[,NAME]", "also show these: iops, bw, cpu, p50, p99.9, mean...",
+      custom(0, "metrics", "NAME[,NAME]", "also show these: iops, bw, cpu, p50, p99.9, mean, max",
              metrics("--metrics", &ComparingOptions::metrics))
           .repeatable()
           .examples(compare::metric_names())
           .default_is("what is there")
           .verbs(kComparing),
-      custom(0, "gate-metrics", "NAME[,NAME]", "metrics that decide; others are advisory",
+      custom(0, "gate-metrics", "NAME[,NAME]", "metrics that decide",
              metrics("--gate-metrics", &ComparingOptions::gate_metrics))
           .repeatable()
           .examples(compare::metric_names())
           .default_is("iops; gate: those with a margin")
-          .more("Only these are corrected for their number (Holm), and only these decide.")
+          .more("Others are advisory: shown, and in no family of tests that Holm corrects for.")
           .verbs(kComparing),
-      custom(0, "min-effect", "LIMITS", "smallest change of interest: iops=1%, '*/qd1:p99=5%'",
+      custom(0, "min-effect", "LIMITS", "least change of interest: iops=1%, '*/qd1:p99=5%'",
              limits("--min-effect", &ComparingOptions::min_effects))
           .repeatable()
-          .default_is("iops=1%,cpu=2%,p99=5%...")
+          .default_is("iops=1%")
           .more("A comma-separated list of METRIC=N%, each for all cells or, as PATTERN:METRIC=N%, "
                 "for those that fit. Of several that fit a cell the last counts.")
           .verbs(kCompare),

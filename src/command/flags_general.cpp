@@ -147,7 +147,7 @@ std::vector<Entry> output_flags() {
       plain("with-serials", &Options::with_serials, "store drives' serial numbers too")
           .verbs(kMeasuring | kDoctor),
       custom(0, "format", "FORMAT",
-             "form of a table: text, md, csv, json or junit, as the verb has it",
+             "form of a table: text, md, csv, json, junit, as the verb has it",
              [](Options& o, const std::string& t) { o.format = t; })
           .default_is(Options{}.format)
           .more("show: text, md, csv. doctor: text, json. compare and gate: all of them.")

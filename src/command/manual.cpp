@@ -180,8 +180,8 @@ std::string gate_file_section() {
           "pattern those of cells, for --margin; metrics for --gate-metrics. Of margins for the "
           "same cell the later counts, and those of the command line come last; lists of the "
           "command line add to those of the file, but --gate-metrics replaces metrics. expect has "
-          "patterns, each of which must fit a cell of NEW, or names a result, seen from the file's "
-          "own folder, whose cells must be there.") +
+          "patterns of the cells that must be there, in place of all cells of BASE, or names a "
+          "result that has them, seen from the file's own folder.") +
       ".PP\n.RS 4\n.EX\n";
   for (const char* line : kGateFile) text += roff(line) + "\n";
   return text + ".EE\n.RE\n";

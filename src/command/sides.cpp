@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <exception>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <system_error>
 #include <thread>
@@ -182,10 +183,6 @@ void refuse_arms_within_sides(const std::vector<Side>& sides) {
 
 // --- labels ---
 
-std::string file_name(const std::string& path) {
-  return std::filesystem::path(path).filename().string();
-}
-
 /// "base" of base.json; of base-1.json and base-2.json, too.
 std::string name_of_files(const std::vector<Source>& sources) {
   const auto stem = [](const Source& source) {
@@ -208,22 +205,34 @@ std::string label_of(const Side& side) {
   return stored.empty() ? name_of_files(side.sources) : stored;
 }
 
-/// Gives sides of one label something to tell them apart. Given labels are left as they are.
+/// What is appended to equal labels: the file's name; the whole path where names are equal, too;
+/// the place for a file that is given twice. A given label is left as it is.
+void tell_apart(const std::vector<SideFiles>& given, const std::vector<std::size_t>& equals,
+                std::vector<Side>& sides) {
+  const std::function<std::string(std::size_t)> texts[] = {
+      [&](std::size_t i) { return std::filesystem::path(given[i].files.front()).filename(); },
+      [&](std::size_t i) { return given[i].files.front(); },
+      [](std::size_t i) { return fmt::format("#{}", i + 1); }};
+  for (const auto& text_of : texts) {
+    std::set<std::string> texts_of_all;
+    for (const std::size_t i : equals) texts_of_all.insert(text_of(i));
+    if (texts_of_all.size() < equals.size()) continue;
+    for (const std::size_t i : equals) {
+      if (!given[i].label) sides[i].label += " " + text_of(i);
+    }
+    return;
+  }
+}
+
 void name_sides(const std::vector<SideFiles>& given, std::vector<Side>& sides) {
+  std::map<std::string, std::vector<std::size_t>> by_label;
   for (std::size_t i = 0; i < sides.size(); ++i) {
     sides[i].label = given[i].label.value_or(label_of(sides[i]));
+    by_label[sides[i].label].push_back(i);
   }
-  const auto append_where_equal = [&](const auto& text_of) {
-    std::multiset<std::string> labels;
-    for (const Side& side : sides) labels.insert(side.label);
-    for (std::size_t i = 0; i < sides.size(); ++i) {
-      const bool twice = labels.count(sides[i].label) > 1;
-      if (twice && !given[i].label) sides[i].label += " " + text_of(i);
-    }
-  };
-  append_where_equal([&](std::size_t i) { return file_name(given[i].files.front()); });
-  append_where_equal([&](std::size_t i) { return given[i].files.front(); });
-  append_where_equal([](std::size_t i) { return fmt::format("#{}", i + 1); });
+  for (const auto& [label, equals] : by_label) {
+    if (equals.size() > 1) tell_apart(given, equals, sides);
+  }
 }
 
 }  // namespace
