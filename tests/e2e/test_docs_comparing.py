@@ -1,0 +1,260 @@
+"""docs/comparing.md against the program: its scripts run, its output is the program's output."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+
+import pytest
+
+from helpers import ROOT, execute, find_binary
+from test_docs import flags_named
+
+PAGE = (ROOT / "docs/comparing.md").read_text()
+README = (ROOT / "README.md").read_text()
+E3 = sorted((ROOT / "tests/fixtures/e3").glob("*.json"))
+QUICK = "-N1 -r100ms --warmup 10ms"
+# In the snippets, but nobody's of ours: sh's, and GitHub's.
+FOREIGN = {"-eu", "-o"}
+
+pytestmark = pytest.mark.plain
+
+
+def snippet(name):
+    """The block below <!-- tested: name -->."""
+    found = re.findall(rf"^<!-- tested: {re.escape(name)} -->\n```\w+\n(.*?)^```", PAGE,
+                       re.M | re.S)
+    assert len(found) == 1, name
+    return found[0]
+
+
+def quoted(text):
+    """(stream, command, lines that are quoted) of each block below <!-- output: stream -->."""
+    return re.findall(r"^<!-- output: (stdout|stderr) -->\n```console\n\$ (uringbench .*?)\n(.*?)^```",
+                      text, re.M | re.S)
+
+
+@pytest.fixture
+def desk(tmp_path, binary):
+    """A folder with the documents of the example, and a PATH on which uringbench is found."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/uringbench").symlink_to(binary)
+    for path in E3:
+        shutil.copy(path, tmp_path)
+    return tmp_path
+
+
+def at(desk, words, **environment):
+    path = f"{desk / 'bin'}:{os.environ['PATH']}"
+    return execute(words, cwd=desk, env={"PATH": path, **environment})
+
+
+def measure(desk, name, *words):
+    done = at(desk, ["uringbench", "run", *QUICK.split(), *words, "--json", name])
+    assert done.rc == 0, done
+    return json.loads((desk / name).read_text())
+
+
+def scaled(desk, name, document, factors):
+    """A copy whose runs are so many times as fast, to be a baseline."""
+    for cell in document["cells"]:
+        for run, factor in zip(cell["runs"], factors, strict=True):
+            run["iops"] *= factor
+    (desk / name).write_text(json.dumps(document))
+
+
+# --- what is quoted is what is printed ---------------------------------------------------------
+
+@pytest.mark.parametrize("stream, command, text", quoted(PAGE) + quoted(README))
+def test_quoted_output_is_what_the_program_prints(desk, stream, command, text):
+    done = at(desk, shlex.split(command))
+    assert done.rc in (0, 3, 4), done
+    assert {"stdout": done.out, "stderr": done.err}[stream] == text
+
+
+def test_the_example_is_quoted_as_text_and_as_markdown():
+    commands = [command for _, command, _ in quoted(PAGE)]
+    assert any("--format md" in command for command in commands)
+    assert any("compare" in command and "--format" not in command for command in commands)
+
+
+@pytest.mark.parametrize("path", E3, ids=lambda path: path.name)
+def test_example_documents_are_valid(path, validated):
+    document = validated(path.read_text())
+    assert [len(cell["runs"]) for cell in document["cells"]] == [12, 12, 12]
+
+
+# --- scripts -----------------------------------------------------------------------------------
+
+def test_the_interleaving_script_measures_in_turns(desk):
+    (desk / "interleave.sh").write_text(snippet("interleave.sh"))
+    done = at(desk, ["sh", "interleave.sh"], BENCH=QUICK)
+    assert done.rc == 0, done
+    assert "UNKNOWN" in done.out or "SAME" in done.out or "ED" in done.out, done
+    assert "not-interleaved" not in done.out and "not interleaved" not in done.out, done
+    starts = sorted(
+        (json.loads(path.read_text())["cells"][0]["runs"][0]["started_at"], path.name[:4])
+        for arm in ("defer", "coop") for path in desk.glob(f"{arm}-*.json"))
+    assert [arm[0] for _, arm in starts] == list("dccd" * 5)
+
+
+OUTCOMES = {
+    "passed": (0, lambda desk, new: scaled(desk, "baseline.json", new, [.1] * 6)),
+    "slower": (3, lambda desk, new: scaled(desk, "baseline.json", new, [9.] * 6)),
+    "noisy": (4, lambda desk, new: scaled(desk, "baseline.json", new, [.2, .5, .8, 1.5, 3, 9])),
+    "not comparable": (5, lambda desk, new: measure(desk, "baseline.json", "-b512", "-d64")),
+    "no baseline": (6, lambda desk, new: None),
+}
+
+
+@pytest.mark.parametrize("word", OUTCOMES)
+def test_the_gate_script_ends_with_the_gates_code(desk, word):
+    code, prepare = OUTCOMES[word]
+    prepare(desk, measure(desk, "first.json"))
+    (desk / "gate.sh").write_text(snippet("gate.sh"))
+    done = at(desk, ["sh", "gate.sh"], BENCH=QUICK)
+    assert done.rc == code, done
+    assert done.out.splitlines()[-1].startswith("gate: ") and word in done.out.splitlines()[-1]
+    assert re.search(rf"^uringbench-gate: .*\bcode={code}\b", done.err, re.M) or code == 6, done
+
+
+def test_the_gate_script_is_sound_shell():
+    for name in ("gate.sh", "interleave.sh"):
+        assert snippet(name).startswith("#!/bin/sh\n")
+        subprocess.run(["sh", "-n"], input=snippet(name), text=True, check=True)
+
+
+def workflow_steps():
+    """Name → key → text of each step. Not a reader of YAML, but of this one's shape."""
+    text = snippet("workflow.yml")
+    assert "\t" not in text
+    assert all((len(line) - len(line.lstrip())) % 2 == 0 for line in text.splitlines())
+    assert re.findall(r"^(\w+):", text, re.M) == ["name", "on", "jobs"]
+    steps = {}
+    for part in re.split(r"^      - ", text.split("    steps:\n")[1], flags=re.M)[1:]:
+        lines = part.splitlines()
+        step = steps.setdefault(lines[0].removeprefix("name: "), {})
+        for line in lines[1:]:
+            if key := re.fullmatch(r" {8}([\w-]+):(?: (.*))?", line):
+                step[key[1]] = (key[2] or "").removeprefix("|")
+                last = key[1]
+            else:
+                assert line.startswith(" " * 10), line
+                step[last] += line[10:] + "\n"
+    return steps
+
+
+def test_the_workflow_measures_reports_and_gates(desk):
+    text, steps = snippet("workflow.yml"), workflow_steps()
+    assert all(("run" in step) != ("uses" in step) for step in steps.values())
+    # What was measured is kept, and shown, when the gate fails: above all then.
+    assert list(steps)[-1] == "Keep the evidence" and steps["Keep the evidence"]["if"] == "always()"
+    assert "upload-artifact" in steps["Keep the evidence"]["uses"]
+    names = dict(re.findall(r"^      ([A-Z]+): (.+)$", text, re.M))
+    assert set(names) == {"BENCH", "BASELINE", "MARGIN"}
+    scaled(desk, "baseline.json", measure(desk, "first.json"), [9.] * 6)
+    environment = dict(names, BENCH=QUICK, BASELINE=str(desk / "baseline.json"),
+                       GITHUB_SHA="0123456789", GITHUB_STEP_SUMMARY=str(desk / "summary.md"))
+    codes = [at(desk, ["bash", "-e", "-c", step["run"]], **environment).rc
+             for step in steps.values() if "run" in step]
+    assert codes == [0, 0, 3]
+    assert "|" in (desk / "summary.md").read_text()
+    assert "<failure" in (desk / "gate.xml").read_text()
+    for name in re.findall(r"^ {12}(\S+)$", text, re.M):
+        if "." in name and name in steps["Keep the evidence"]["with"]:
+            assert (desk / name).exists(), name
+
+
+def test_the_gate_file_is_one(desk):
+    text = snippet("gate.json")
+    (desk / "gate.json").write_text(text)
+    done = at(desk, ["uringbench", "gate", "base.json", "patches1-11.json", "--gate-file",
+                     "gate.json"])
+    assert done.rc == 0, done
+    rules = json.loads(text)
+    explained = re.findall(r"^\| `(\w+)` \| ", PAGE.split("### The gate file")[1].split("\n## ")[0],
+                           re.M)
+    assert explained == [key for key in rules if key != "schema"]
+    (desk / "gate.json").write_text(json.dumps(rules | {"expect": ["randread bs=512 qd=99"]}))
+    done = at(desk, ["uringbench", "gate", "base.json", "patches1-11.json", "--gate-file",
+                     "gate.json"])
+    assert done.rc == 6, done
+
+
+# --- words, flags and codes --------------------------------------------------------------------
+
+def help_of(verb):
+    done = subprocess.run([find_binary(), verb, "--help"], capture_output=True, text=True,
+                          check=True, timeout=30)
+    return set(re.findall(r"^  (?:-\w,)?(--[\w-]+)", done.stdout, re.M)) | set(
+        re.findall(r"^  (-\w),--", done.stdout, re.M))
+
+
+def commands():
+    """Each command of ours on the page, by verb, continued lines joined."""
+    blocks = "".join(re.findall(r"^```(?:sh|console|yaml)\n(.*?)^```", PAGE, re.M | re.S))
+    joined = re.sub(r"\\\n", " ", blocks)
+    return re.findall(r"\buringbench (run|compare|gate|show) (.*)", joined)
+
+
+def test_every_command_on_the_page_has_flags_of_its_verb():
+    seen = set()
+    for verb, rest in commands():
+        named = set(flags_named(f"```sh\nuringbench {verb} {rest}\n```\n"))
+        assert named <= help_of(verb), f"{verb} {rest}: {named - help_of(verb)}"
+        seen |= {verb}
+    assert seen == {"run", "compare", "gate", "show"}
+
+
+def test_every_flag_on_the_page_exists():
+    everywhere = set().union(*(help_of(verb) for verb in ("run", "compare", "gate")))
+    assert set(flags_named(PAGE)) - everywhere - FOREIGN == set()
+
+
+@pytest.mark.parametrize("verb", ["compare", "gate"])
+def test_every_flag_of_the_verb_is_on_the_page(verb):
+    general = help_of("run")
+    assert help_of(verb) - general - set(flags_named(PAGE)) == set()
+
+
+def rows(heading, columns):
+    section = PAGE.split(f"\n{heading}\n")[1].split("\n#")[0]
+    found = re.findall(r"^\| (.+) \|$", section, re.M)
+    cells = [re.split(r" (?<!\\)\| ", row) for row in found]
+    return [cell for cell in cells if len(cell) == columns and not set(cell[0]) <= set("-|")][1:]
+
+
+def test_verdicts_are_those_of_the_program():
+    source = "\n".join(path.read_text() for path in (ROOT / "src/compare").glob("*.cpp"))
+    body = re.search(r"std::string verdict_word\(.*?\n}\n", source, re.S)[0]
+    program = set(re.findall(r'return "([A-Z-]+)"', body)) | {"<1%"}
+    assert {re.sub("`", "", word) for cell in rows("### Verdicts", 3)
+            for word in cell[0].split("`, `")} == program
+
+
+def test_exit_codes_are_those_of_the_program():
+    header = (ROOT / "src/base/error.hpp").read_text()
+    codes = dict(re.findall(r"(\w+) = (\d+),", header))
+    gate = {codes[name] for name in ("done", "internal", "usage", "regression", "inconclusive",
+                                     "not_comparable", "missing")}
+    assert {cell[0] for cell in rows("### Exit codes", 3)} == gate
+
+
+PATTERNS = {"qd=32": 1, "qd32": 1, "depth=32": 1, "qd=(1|4|32)": 3, "randread bs=4096": 0,
+            "randread/bs=4k": 0, "engine=io*": 3, "*/qd1": 1}
+
+
+def test_patterns_on_the_page_are_tried():
+    named = [pattern.replace("\\|", "|").strip("'") for cell in rows("### Cells", 2)
+             for pattern in re.findall(r"`([^`]+)`", cell[0])]
+    assert named == list(PATTERNS)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_patterns_fit_as_the_page_says(desk, pattern):
+    done = at(desk, ["uringbench", "compare", "base.json", "patches1-10.json", "--filter", pattern,
+                     "--format", "csv"])
+    depths = {qd for qd in re.findall(r"\bqd=(\d+)", done.out)}
+    assert len(depths) == PATTERNS[pattern], done
