@@ -278,8 +278,8 @@ std::string gate_rows(const Comparison& comparison, const compare::GateResult& g
         fmt::format("margin {}: {}", effect_words(row.margin), printable(row.reason));
     if (row.chance_of_false_alarm) {
       what += fmt::format(
-          "; without any change, noise alone would look this bad in {:.1f}% of "
-          "comparisons",
+          "; noise alone would look worse than the margin in {:.1f}% of such "
+          "comparisons without any change",
           *row.chance_of_false_alarm * 100);
     }
     rows.add(compare::outcome_word(row.outcome), what, gate_row_words(comparison, row));
