@@ -305,6 +305,12 @@ void adjust(const std::vector<Contrast*>& family) {
   for (std::size_t i = 0; i < estimates.size(); ++i) estimates[i]->p_holm = adjusted[i];
 }
 
+bool is_established(const Estimate& estimate, double alpha) {
+  const bool excludes_zero =
+      (estimate.low && *estimate.low > 0) || (estimate.high && *estimate.high < 0);
+  return estimate.p_holm.value_or(estimate.p) <= alpha && excludes_zero;
+}
+
 void conclude(const Metric& metric, double min_effect, bool tail_thin, std::size_t family,
               const Options& options, const std::vector<Figure>& figures, Contrast& contrast) {
   const Estimate& estimate = *contrast.estimate;
@@ -323,7 +329,7 @@ void conclude(const Metric& metric, double min_effect, bool tail_thin, std::size
     return;
   }
   const double worse = worse_by(metric, estimate.change);
-  if (estimate.p_holm.value_or(estimate.p) <= options.alpha) {
+  if (is_established(estimate, options.alpha)) {
     contrast.verdict = worse >= min_effect && worse > 0    ? Verdict::regressed
                        : -worse >= min_effect && worse < 0 ? Verdict::improved
                                                            : Verdict::small;

@@ -115,6 +115,8 @@ std::optional<Estimate> estimate(const Metric& metric, const Gathered& from, con
 /// Verdicts of one family, after Holm when it is one (`family` > 0).
 void conclude(const Metric& metric, double min_effect, bool tail_thin, std::size_t family,
               const Options& options, const std::vector<Figure>& figures, Contrast& contrast);
+/// The test says so and so does the interval: with ties, and few runs, one may without the other.
+bool is_established(const Estimate& estimate, double alpha);
 /// How many runs a side (or blocks) an answer takes, and the words for it; no number where there is
 /// no practical one.
 std::pair<std::optional<std::size_t>, std::string> runs_that_answer(std::size_t n,
