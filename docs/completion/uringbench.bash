@@ -39,9 +39,20 @@ _uringbench_values()
     -T | --tsc-rate) : ;;
     --cpus) words='local-core local-node' ;;
     -P | --numa) words='0 1' ;;
+    --varies) words='kernel binary machine device' ;;
+    --filter) : ;;
+    --metrics) words='iops bw cpu sqpoll-cpu sqpoll-busy mean max p50 p99 p99.9' ;;
+    --gate-metrics) words='iops bw cpu sqpoll-cpu sqpoll-busy mean max p50 p99 p99.9' ;;
+    --min-effect) : ;;
+    --baseline-of) words='first prev' ;;
+    --bootstrap) : ;;
+    --import-argv) : ;;
+    --margin) : ;;
+    --gate-file) files=1 ;;
+    --expect) files=1 ;;
     --json) files=1 ;;
     --label) : ;;
-    --format) case $verb in show) words='text md csv' ;; doctor) words='text json' ;; esac ;;
+    --format) case $verb in show) words='text md csv' ;; doctor) words='text json' ;; compare) words='text md csv json junit' ;; gate) words='text md csv json junit' ;; esac ;;
     --log-level) words='trace debug info warn error off' ;;
     *) return 1 ;;
     esac
@@ -52,6 +63,12 @@ _uringbench_flags()
     case $verb in
     show) words='--format --log-level --quiet -h --help --version' ;;
     doctor) words='--with-serials --format --log-level --quiet -h --help --version' ;;
+    compare) words='--varies --filter --metrics --gate-metrics --min-effect --baseline-of
+           --exit-verdict --explain --bootstrap --import-argv --json --format --log-level
+           --quiet -h --help --version' ;;
+    gate) words='--varies --filter --metrics --gate-metrics --explain --import-argv --margin
+           --gate-file --expect --allow-inconclusive --warn-only --strict-env --json
+           --format --log-level --quiet -h --help --version' ;;
     *) words='-b --block-size -R --random -O --direct -N --nop -S --sync -a --aio -V --vectored
            -u --passthrough --scratch --seed -d --depth -s --batch-submit -c
            --batch-complete -n --threads -p --polled --taskrun --hybrid-iopoll --sqpoll
@@ -72,7 +89,7 @@ _uringbench()
     for ((i = 1; i < COMP_CWORD; i++)); do
         [[ ${COMP_WORDS[i]} == -- ]] && only_files=1
     done
-    if ((COMP_CWORD > 1)) && [[ ' run show doctor ' == *" ${COMP_WORDS[1]} "* ]]; then
+    if ((COMP_CWORD > 1)) && [[ ' run show doctor compare gate ' == *" ${COMP_WORDS[1]} "* ]]; then
         verb=${COMP_WORDS[1]}
     fi
 
@@ -85,7 +102,7 @@ _uringbench()
         flag=${cur%%=*} attached=$flag= cur=${cur#*=}
     else
         case $before in
-        --sqpoll) ;;
+        --sqpoll | --bootstrap) ;;
         *) flag=$before ;;
         esac
     fi
@@ -97,7 +114,7 @@ _uringbench()
             _uringbench_flags
         else
             files=1
-            ((COMP_CWORD == 1)) && words='run show doctor'
+            ((COMP_CWORD == 1)) && words='run show doctor compare gate'
         fi
     fi
     while IFS= read -r word; do

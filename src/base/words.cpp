@@ -21,4 +21,20 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
   return row[b.size()];
 }
 
+std::optional<std::string> nearest(const std::string& word,
+                                   const std::vector<std::string>& candidates,
+                                   std::size_t most_edits) {
+  std::optional<std::string> best;
+  std::size_t best_distance = most_edits + 1;
+  for (const auto& candidate : candidates) {
+    const bool begins = !word.empty() && candidate.starts_with(word);
+    const std::size_t distance = begins ? 1 : edit_distance(word, candidate);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
 }  // namespace uringbench::base

@@ -106,6 +106,11 @@ void Console::error(const base::Problem& problem) {
   write_error(printable(text));
 }
 
+void Console::verdict(const std::string& line) {
+  progress("");
+  write_error(printable(line) + "\n");
+}
+
 void Console::progress(const std::string& line) {
   if (line.empty() && !progress_shown_) return;
   if (quiet_ || isatty(STDERR_FILENO) == 0) return;

@@ -26,6 +26,8 @@ class Console {
   void note(const std::string& message);
   void warning(const std::string& message);
   void error(const base::Problem& problem);
+  /// A line for scripts on stderr, whatever is silenced.
+  void verdict(const std::string& line);
 
   /// A line that the next one overwrites; only on a terminal. Empty text clears it.
   void progress(const std::string& line);

@@ -64,6 +64,9 @@ std::vector<Entry> time_flags();
 std::vector<Entry> placement_flags();
 std::vector<Entry> output_flags();
 std::vector<Entry> other_flags();
+// flags_compare.cpp
+std::vector<Entry> comparing_flags();
+std::vector<Entry> gate_flags();
 // flags_ring.cpp
 std::vector<Entry> polling_flags();
 std::vector<Entry> sqpoll_flags();

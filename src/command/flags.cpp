@@ -146,7 +146,26 @@ const std::vector<Verb>& verb_table() {
        "Says what this machine and its kernel can do, and for each FILE whether a run with "
        "default flags would work and what would spoil its figures, each with the command that "
        "cures it. Nothing is changed.",
-       {"text", "json"}}};
+       {"text", "json"}},
+      {"compare",
+       kCompare,
+       "[LABEL=]FILE[,FILE]...",
+       "results side by side: changes, intervals, verdicts",
+       "Compares results: each argument is a side, the first is the base. Several files of a side "
+       "are joined, and so are the files between two --. The label is what stands before the =, "
+       "else the one in the document, else the file's name. One document of an A/B comparison "
+       "compares its arms. Takes documents of --json, fio's JSON (json, json+), and saved logs of "
+       "t/io_uring and of the classic door.",
+       {"text", "md", "csv", "json", "junit"}},
+      {"gate",
+       kGate,
+       "BASE[,FILE] NEW[,FILE]",
+       "passes unless NEW may be worse than BASE by the margin",
+       "Takes two sides, as compare does, and decides whether NEW is good enough: it passes when "
+       "the data exclude, for every cell, a change for the worse beyond the margin. The table "
+       "goes to standard output, and one line with the decision to standard error, also with "
+       "--quiet.",
+       {"text", "md", "csv", "json", "junit"}}};
   return table;
 }
 
@@ -162,6 +181,8 @@ const std::vector<Flag>& flag_table() {
              {"Device queue", queue_flags()},
              {"Time and repeats", time_flags()},
              {"Placement", placement_flags()},
+             {"Comparing", comparing_flags()},
+             {"Gate", gate_flags()},
              {"Output", output_flags()},
              {"Other", other_flags()}}) {
       for (auto& entry : part) {

@@ -10,7 +10,15 @@
 namespace uringbench::command {
 
 /// The verbs that a flag belongs to, as bits. The classic door and `run` take the same flags.
-enum Verbs : unsigned { kMeasuring = 1, kShow = 2, kDoctor = 4, kEveryVerb = 7 };
+enum Verbs : unsigned {
+  kMeasuring = 1,
+  kShow = 2,
+  kDoctor = 4,
+  kCompare = 8,
+  kGate = 16,
+  kComparing = kCompare | kGate,
+  kEveryVerb = 31
+};
 
 /// What `run` has in place of the classic door's defaults.
 inline constexpr std::int64_t kRunRuntimeNs = 5'000'000'000;
@@ -42,7 +50,8 @@ struct Flag {
   std::function<void(plan::Options&, const std::string&)> set;
   std::vector<std::string> choices;   ///< all possible values, where there are few
   std::vector<std::string> examples;  ///< words that are possible among many other values
-  bool value_optional = false;        ///< "--x" means "--x=1"; never takes the next word
+  bool value_optional = false;        ///< the value may be left out; never takes the next word
+  std::string bare_value = "1";       ///< what "--x" then means
   bool repeatable = false;            ///< several add up: `set` is called for each
   unsigned verbs = kMeasuring;        ///< 0: known, and of a later version
 };

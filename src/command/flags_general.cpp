@@ -138,17 +138,20 @@ std::vector<Entry> placement_flags() {
 
 std::vector<Entry> output_flags() {
   return {
-      custom(0, "json", "FILE", "write the result document; -: to stdout", set_json)
+      custom(0, "json", "FILE", "write the document: result or comparison; -: to stdout", set_json)
+          .verbs(kMeasuring | kComparing)
           .more("With - standard output carries the document alone, and all other text goes to "
                 "standard error."),
-      custom(0, "label", "TEXT", "stored in the document",
+      custom(0, "label", "TEXT", "stored in the document; what compare calls it",
              [](Options& o, const std::string& t) { o.label = t; }),
       plain("with-serials", &Options::with_serials, "store drives' serial numbers too")
           .verbs(kMeasuring | kDoctor),
-      custom(0, "format", "FORMAT", "form of the output: text, md, csv (show), text, json (doctor)",
+      custom(0, "format", "FORMAT",
+             "form of a table: text, md, csv, json, junit, as the verb has it",
              [](Options& o, const std::string& t) { o.format = t; })
           .default_is(Options{}.format)
-          .verbs(kShow | kDoctor),
+          .more("show: text, md, csv. doctor: text, json. compare and gate: all of them.")
+          .verbs(kShow | kDoctor | kComparing),
       plain("dry-run", &Options::dry_run, "show plan and findings, touch nothing"),
   };
 }

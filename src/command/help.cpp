@@ -5,7 +5,8 @@
 namespace uringbench::command {
 namespace {
 
-constexpr std::size_t kColumn = 30;  // where the explanations begin
+constexpr std::size_t kColumn = 30;       // where the explanations begin
+constexpr std::size_t kUsageColumn = 45;  // of flags, and of verbs
 
 std::string flag_line(const std::string& names, const std::string& help) {
   const std::string left = "  " + names;
@@ -59,8 +60,10 @@ std::string synopsis(const Verb& verb) {
 std::string help_text() {
   std::string text;
   for (const Verb& verb : verb_table()) {
-    text +=
-        fmt::format("{} {:<38}{}\n", text.empty() ? "Usage:" : "      ", synopsis(verb), verb.help);
+    const std::string usage = (text.empty() ? "Usage: " : "       ") + synopsis(verb);
+    const bool fits = usage.size() < kUsageColumn;
+    text += fits ? fmt::format("{:<{}}{}\n", usage, kUsageColumn, verb.help)
+                 : fmt::format("{}\n{:<{}}{}\n", usage, "", kUsageColumn, verb.help);
   }
   text +=
       "\nMeasures reads through io_uring on files and block devices. It never writes to them.\n"

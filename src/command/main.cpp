@@ -7,8 +7,10 @@
 
 #include "base/base.hpp"
 #include "command/command.hpp"
+#include "command/compare.hpp"
 #include "command/console.hpp"
 #include "command/doctor.hpp"
+#include "command/gate.hpp"
 #include "command/help.hpp"
 #include "command/parse.hpp"
 #include "command/run.hpp"
@@ -35,8 +37,29 @@ int dispatch(const std::vector<std::string>& argv, Console& console) {
       return show(options, console);
     case Action::doctor:
       return doctor(options, console);
+    case Action::compare:
+      signals::survive_failing_writes();
+      return compare_results(options, console);
+    case Action::gate:
+      signals::survive_failing_writes();
+      return gate(options, console);
     default:
       return run(options, argv, console);
+  }
+}
+
+/// Only while an exception is being handled.
+std::vector<base::Problem> problems_of_current_exception() {
+  try {
+    throw;
+  } catch (const base::UserError& error) {
+    return error.problems();
+  } catch (const base::SystemError& error) {
+    return {error.problem()};
+  } catch (const std::bad_alloc&) {
+    return {{base::ExitCode::cannot, "out of memory", "use a smaller --depth"}};
+  } catch (const std::exception& error) {
+    return {{base::ExitCode::internal, fmt::format("internal error: {}", error.what()), ""}};
   }
 }
 
@@ -44,23 +67,19 @@ int dispatch(const std::vector<std::string>& argv, Console& console) {
 
 int main(int argc, char** argv) {
   Console console;
+  std::vector<std::string> arguments(argv, argv + argc);
+  if (arguments.empty()) arguments.emplace_back("uringbench");
   try {
     Console::open_standard_streams();
-    std::vector<std::string> arguments(argv, argv + argc);
-    if (arguments.empty()) arguments.emplace_back("uringbench");
     return dispatch(arguments, console);
-  } catch (const base::UserError& error) {
+  } catch (...) {
+    const base::UserError error(problems_of_current_exception());
     for (const auto& problem : error.problems()) console.error(problem);
+    // Whoever waits for the gate's line gets one, also when nothing could be decided.
+    if (arguments.size() > 1 && arguments[1] == "gate") {
+      console.verdict(failed_gate_line(error));
+    }
     return static_cast<int>(error.code());
-  } catch (const base::SystemError& error) {
-    console.error(error.problem());
-    return static_cast<int>(error.problem().code);
-  } catch (const std::bad_alloc&) {
-    console.error({base::ExitCode::cannot, "out of memory", "use a smaller --depth"});
-    return static_cast<int>(base::ExitCode::cannot);
-  } catch (const std::exception& error) {
-    console.error({base::ExitCode::internal, fmt::format("internal error: {}", error.what()), ""});
-    return static_cast<int>(base::ExitCode::internal);
   }
 }
 

@@ -72,7 +72,8 @@ std::string options_section() {
       ".SH OPTIONS\n" +
       prose(
           "Values may be attached (-d128), separated (-d 128) or long (--depth=128). Of several, "
-          "the last counts. After -- everything is a file. 0/1 flags take exactly 0 or 1. DUR is "
+          "the last counts. After -- everything is a file; of compare and gate, -- between files "
+          "stands between sides, and flags may follow. 0/1 flags take exactly 0 or 1. DUR is "
           "a number with ns, us, ms, s, m or h; without a unit it is in seconds. SIZE is a "
           "number with k, M, G or T, which are powers of 1024. Defaults for run stand after "
           "the others.");
@@ -116,8 +117,12 @@ std::string exit_status_section() {
   }
   return text + ".PP\n" +
          prose(
-             "SIGINT (Ctrl-C) is the normal end of a run without an end of its own: 0. Codes 3, 4 "
-             "and 6 are kept for verbs that are not available in this version.");
+             "SIGINT (Ctrl-C) is the normal end of a run without an end of its own: 0. Where "
+             "several "
+             "codes are true of a gate, the first of 1, 2, 5, 6, 3, 4, 0 counts. A reader of "
+             "standard output that goes away changes nothing about it. compare ends with 0 when "
+             "anything could be compared, whatever the verdicts, and with 5 when nothing could; "
+             "with --exit-verdict as gate does.");
 }
 
 struct Example {
@@ -135,6 +140,11 @@ constexpr Example kExamples[] = {
     {"Without the queue's own accounting, which is restored afterwards:",
      "uringbench run --queue iostats=0,nomerges=2 /dev/nvme0n1"},
     {"What stands in the way of good figures:", "uringbench doctor /dev/nvme0n1"},
+    {"Two kernels, measured before and after a reboot:",
+     "uringbench compare --varies kernel before.json after.json"},
+    {"Several results a side:", "uringbench compare base*.json -- new*.json"},
+    {"Fail when IOPS may have dropped by more than 3 %:",
+     "uringbench gate base.json new.json --margin iops=3%"},
 };
 
 std::string examples_section() {
@@ -144,6 +154,37 @@ std::string examples_section() {
             roff(command) + "\n.EE\n.RE\n";
   }
   return text;
+}
+
+constexpr const char* kGateFile[] = {
+    "{",
+    "  \"schema\": {\"name\": \"uringbench.gate\", \"version\": 1},",
+    "  // comments are allowed",
+    "  \"margins\": {\"iops\": \"2%\", \"p99\": \"10%\"},",
+    "  \"cells\": [{\"match\": \"qd=1\", \"margins\": {\"iops\": \"5%\"}}],",
+    "  \"metrics\": [\"iops\", \"p99\"],",
+    "  \"varies\": [\"kernel\"],",
+    "  \"filters\": [\"randread\"],",
+    "  \"expect\": [\"qd=1\", \"qd=32\"],",
+    "  \"strict_env\": false,",
+    "  \"allow_inconclusive\": false,",
+    "  \"warn_only\": false",
+    "}"};
+
+std::string gate_file_section() {
+  std::string text =
+      ".SH GATE FILE\n" +
+      prose(
+          "What --gate-file reads. All but schema may be left out; what is unknown is refused. "
+          "Each member stands for the flag of its name: margins, and for cells that fit a "
+          "pattern those of cells, for --margin; metrics for --gate-metrics. Of margins for the "
+          "same cell the later counts, and those of the command line come last; lists of the "
+          "command line add to those of the file, but --gate-metrics replaces metrics. expect has "
+          "patterns of the cells that must be there, in place of all cells of BASE, or names a "
+          "result that has them, seen from the file's own folder.") +
+      ".PP\n.RS 4\n.EX\n";
+  for (const char* line : kGateFile) text += roff(line) + "\n";
+  return text + ".EE\n.RE\n";
 }
 
 std::string synopsis_section() {
@@ -175,8 +216,10 @@ std::string man_page() {
              "it began; when it never began, it is empty and the exit status says why. Progress "
              "is shown when standard error is a terminal.") +
          ".SH ENVIRONMENT\n.TP\n" + bold("NO_COLOR") + "\n" +
-         prose("Of no consequence: the output is never coloured.") + ".SH FILES\n.TP\n" +
-         italic("/sys/block/DISK/queue") + "\n" +
+         prose("When set and not empty, tables are not coloured. They are only on a terminal.") +
+         ".TP\n" + bold("COLUMNS") + "\n" +
+         prose("Width of a comparison, from 80 to 100; else that of the terminal.") +
+         gate_file_section() + ".SH FILES\n.TP\n" + italic("/sys/block/DISK/queue") + "\n" +
          prose(
              "Attributes of the device's queue: read before a run, and set for its time by "
              "--queue.") +

@@ -15,7 +15,7 @@ using base::ExitCode;
 using base::UserError;
 
 /// Verbs of the contract that this version does not have.
-constexpr const char* kLaterVerbs[] = {"sweep", "ab", "regbench", "compare", "gate"};
+constexpr const char* kLaterVerbs[] = {"sweep", "ab", "regbench"};
 
 /// "did you mean --depth?" for "--dpeth"; for a letter, the same letter in the other case.
 std::string meant_flag(const std::string& unknown, const Verb& verb) {
@@ -65,18 +65,37 @@ void refuse_value_of_a_plain_flag(const std::string& argument) {
   }
 }
 
+/// What "--" between the files of two sides becomes, so that CLI11 takes it for a word.
+const std::string kBetweenSides = "\n--\n";
+
+/// Ends the options with the "--" at `begin`. Of compare and gate it, too, may stand between sides.
+void bind_files(std::vector<std::string>::const_iterator begin,
+                std::vector<std::string>::const_iterator end, const Verb& verb,
+                std::vector<std::string>& bound) {
+  bound.push_back(*begin);
+  for (++begin; begin != end; ++begin) {
+    const bool between = *begin == "--" && (verb.bit & kComparing) != 0;
+    bound.push_back(between ? kBetweenSides : *begin);
+  }
+}
+
 /// Binds separated values ("-s -5", "--label --x") to their flags, so that a value may begin with a
 /// dash. Attached and "=" forms stay as they are; CLI11 reads the result. Empty values are kept
 /// from CLI11, which would take the next argument instead (a target as the document's name).
 std::vector<std::string> bind_values(const std::vector<std::string>& arguments, const Verb& verb,
                                      std::vector<const Flag*>& given_empty) {
   std::vector<std::string> bound;
+  bool any_file = false;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i] == "--") {
-      bound.insert(bound.end(), arguments.begin() + static_cast<std::ptrdiff_t>(i),
-                   arguments.end());
+      if (any_file && (verb.bit & kComparing) != 0) {
+        bound.push_back(kBetweenSides);
+        continue;
+      }
+      bind_files(arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end(), verb, bound);
       break;
     }
+    any_file |= !arguments[i].starts_with('-');
     if (arguments[i].starts_with("---")) {
       throw UserError(ExitCode::usage, "unknown flag " + arguments[i],
                       meant_flag(arguments[i].substr(1), verb));
@@ -92,7 +111,7 @@ std::vector<std::string> bind_values(const std::vector<std::string>& arguments, 
       continue;
     }
     if (flag->value_optional) {
-      bound.push_back(arguments[i] + "=1");
+      bound.push_back(arguments[i] + "=" + flag->bare_value);
       continue;
     }
     if (i + 1 == arguments.size()) {
@@ -182,6 +201,10 @@ Parsed::Action action_of(const Verb& verb) {
       return Parsed::Action::show;
     case kDoctor:
       return Parsed::Action::doctor;
+    case kCompare:
+      return Parsed::Action::compare;
+    case kGate:
+      return Parsed::Action::gate;
     default:
       return Parsed::Action::run;
   }
@@ -196,6 +219,44 @@ plan::Options defaults_of(const Verb& verb) {
     options.repeats = kRunRepeats;
   }
   return options;
+}
+
+/// The words of each side: those between two "--", or each for itself where nothing divides them.
+std::vector<std::vector<std::string>> divide_into_sides(const std::vector<std::string>& words) {
+  std::vector<std::vector<std::string>> groups = {{}};
+  for (const auto& word : words) {
+    if (word == kBetweenSides) {
+      groups.emplace_back();
+    } else {
+      groups.back().push_back(word);
+    }
+  }
+  if (groups.size() > 1) return groups;
+  std::vector<std::vector<std::string>> sides;
+  for (const auto& word : words) sides.push_back({word});
+  return sides;
+}
+
+/// One document may hold two arms: whether one side suffices is seen when it has been read.
+void check_sides(const Verb& verb, const std::vector<std::vector<std::string>>& sides,
+                 std::vector<base::Problem>& problems) {
+  const std::string way = "uringbench " + verb.name + " BASE.json NEW.json";
+  if (sides.empty()) {
+    problems.push_back({ExitCode::usage, verb.name + ": no result is given",
+                        way + "; uringbench run --json BASE.json FILE writes one"});
+  }
+  for (const auto& side : sides) {
+    if (side.empty()) {
+      problems.push_back({ExitCode::usage, verb.name + ": no file on one side of --",
+                          "uringbench " + verb.name + " base*.json -- new*.json joins the files " +
+                              "of each side; does the pattern match any?"});
+    }
+  }
+  if (verb.bit == kGate && sides.size() > 2) {
+    problems.push_back(
+        {ExitCode::usage, "gate: takes two sides, got " + std::to_string(sides.size()),
+         way + "; several files of a side are joined by commas, or by -- between the sides"});
+  }
 }
 
 /// How many files a measurement needs is for the plan to say.
@@ -243,6 +304,11 @@ Parsed parse(const std::vector<std::string>& arguments) {
     }
   }
   check_files(verb, collected.files, problems);
+  if ((verb.bit & kComparing) != 0) {
+    parsed.options.files.clear();
+    parsed.options.comparing.sides = divide_into_sides(collected.files);
+    check_sides(verb, parsed.options.comparing.sides, problems);
+  }
   if (!problems.empty()) throw UserError(std::move(problems));
   return parsed;
 }

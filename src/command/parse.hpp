@@ -9,7 +9,7 @@
 namespace uringbench::command {
 
 struct Parsed {
-  enum class Action { run, show, doctor, help, version } action = Action::run;
+  enum class Action { run, show, doctor, compare, gate, help, version } action = Action::run;
   plan::Options options;
 };
 

@@ -84,6 +84,10 @@ void install() {
   handle(SIGTERM, false);
   handle(SIGHUP, true);    // nohup
   handle(SIGXCPU, false);  // ulimit -t
+  survive_failing_writes();
+}
+
+void survive_failing_writes() {
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);  // a file-size limit shall be an error message, not a core dump
 }

@@ -12,6 +12,9 @@ namespace uringbench::command::signals {
 
 /// Once, before the first thread: handlers for this process, SIGPIPE ignored.
 void install();
+/// For verbs that have nothing to finish: a reader of stdout that goes away, or a file-size limit,
+/// shall be an error of the write, and not the end of the process with a code of its own.
+void survive_failing_writes();
 
 /// The signal that asked for the end, or 0.
 int received() noexcept;

@@ -130,6 +130,7 @@ struct Contrast {
   /// Why, in one sentence, where the verdict alone does not say: what differs, what is absent, how
   /// many runs it takes.
   std::string reason;
+  bool thin_tail = false;                  ///< too few events beyond the percentile to judge it
   std::optional<std::size_t> runs_needed;  ///< per side, or pairs, to answer at the least effect
 };
 
@@ -163,14 +164,17 @@ struct CellRow {
   std::string id;    ///< canonical words
   std::string name;  ///< what tells it from the others: "QD32", or "randread 4k QD128"
   Words words;
-  std::vector<CellSide> sides;  ///< one per label
+  std::vector<CellSide> sides;        ///< one per label
+  std::vector<std::string> unstated;  ///< settings that some side does not state
   std::vector<MetricRow> metrics;
 };
 
 struct Label {
   std::string name;
   std::vector<std::string> files;
-  std::size_t runs = 0, counted = 0, blocks = 0, boots = 0;
+  std::size_t runs = 0;     ///< of a cell, the most
+  std::size_t counted = 0;  ///< of a cell, the fewest
+  std::size_t blocks = 0, boots = 0;
   std::vector<std::string> kernels, binaries, machines;  ///< each once
   std::string first_start, last_start;                   ///< of its runs, UTC
   std::string imported_from;                             ///< "fio", "t/io_uring"; empty: our own
@@ -234,7 +238,8 @@ enum class Outcome { passed, regression, inconclusive, not_comparable, missing }
 std::string outcome_word(Outcome outcome);  ///< "PASS", "REGRESSION", "INCONCLUSIVE"…
 
 struct GateRow {
-  std::size_t cell = 0;  ///< index into Comparison::cells
+  std::string name;                 ///< of the cell, or the pattern that no cell fits
+  std::optional<std::size_t> cell;  ///< index into Comparison::cells
   std::size_t metric = 0;
   Outcome outcome = Outcome::inconclusive;
   double margin = 0;
@@ -251,10 +256,31 @@ struct GateResult {
   std::string line;
 };
 
-/// Metrics that are gated under these rules: those with a margin for every cell.
+/// Rules of a gate as a file has them.
+struct GateFile {
+  std::vector<Limit> margins;  ///< those for all cells, then those for some, in the file's order
+  std::vector<std::string> metrics, varies, filters;  ///< canonical names; empty: not said
+  std::vector<std::string> expected;                  ///< patterns of cells that must be there
+  std::string expect_file;                            ///< instead: a result whose cells must be
+  bool allow_inconclusive = false, warn_only = false, strict_environment = false;
+};
+/// Reads the JSON text of a gate file, in which comments are allowed:
+///   {"schema": {"name": "uringbench.gate", "version": 1},
+///    "margins": {"iops": "2%"},                                     // all cells
+///    "cells": [{"match": "qd=1", "margins": {"iops": "5%"}}],       // those that fit
+///    "metrics": ["iops"], "varies": ["kernel"], "filters": ["randread"],
+///    "expect": ["qd=1", "qd=32"],                                   // or "FILE"
+///    "allow_inconclusive": false, "warn_only": false, "strict_env": false}
+/// Only the schema must be there. Throws UserError(usage) naming `name` and the member: no JSON,
+/// another schema, a key that is unknown (with the nearest) or stands twice, an impossible value.
+GateFile read_gate_file(const std::string& text, const std::string& name);
+
+/// Metrics that are gated under these rules: those that have a margin; iops too unless there is a
+/// margin for every cell and none is for iops.
 std::vector<std::string> gated_metrics(const GateRules& rules);
 /// Of a comparison of exactly two labels, made with the metrics of gated_metrics(). `expected`:
-/// cell ids that must be in the new side besides the baseline's. Nothing measured is never passed.
+/// patterns (a cell's id is one) of the cells that must be there; empty: all cells of the baseline.
+/// Nothing measured is never passed.
 GateResult gate(const Comparison& comparison, const GateRules& rules,
                 const std::vector<std::string>& expected = {});
 

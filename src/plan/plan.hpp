@@ -47,14 +47,17 @@ struct QueueSetting {
   bool operator==(const QueueSetting&) const = default;
 };
 
-/// What compare and gate were asked for, as texts: the command room makes terms of it.
+/// What compare and gate were asked for, as texts that were found to be right: the compare room
+/// knows what they mean.
 struct ComparingOptions {
-  std::vector<std::vector<std::string>> sides;  ///< [LABEL=]FILE[,FILE...] of each argument
+  /// The words of each side, [LABEL=]FILE[,FILE...]: one a side unless "--" stands between sides.
+  std::vector<std::vector<std::string>> sides;
   std::vector<std::string> varies, metrics, gate_metrics, min_effects, filters;
   bool baseline_is_previous = false;
   bool exit_verdict = false;
   bool explain = false;
-  std::optional<std::uint64_t> bootstrap_seed;
+  bool bootstrap = false;
+  std::optional<std::uint64_t> bootstrap_seed;  ///< absent: random, then recorded
   std::string import_argv;
   std::vector<std::string> margins;
   std::string gate_file;

@@ -16,16 +16,6 @@ using result::Document;
 
 // --- Markdown ---
 
-// Names may hold what Markdown would take for markup, or for the border of a cell.
-std::string escaped(std::string text) {
-  std::string out;
-  for (const char c : unglued(std::move(text))) {
-    if (std::string_view("\\`*|<>[]&~").find(c) != std::string_view::npos) out += '\\';
-    out += c;
-  }
-  return out;
-}
-
 struct Column {
   std::string title;
   std::vector<std::string> values;  ///< one per cell; "" where there is none
@@ -93,7 +83,7 @@ std::vector<Column> columns_of(const Document& document) {
                                           duration(figures.poller_per_io_ns),
                                           trouble_words(cell, trouble_of(cell))};
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      columns[i].values.push_back(escaped(values[i]));
+      columns[i].values.push_back(markdown(values[i]));
     }
   }
   return columns;
@@ -112,26 +102,18 @@ std::string engine_lines(const Document& document) {
   if (all_same && !lines.empty()) lines = {{"", lines.front().second}};
   std::string out;
   for (const auto& [title, words] : lines) {
-    const std::string which = title.empty() ? "" : fmt::format(" of {}", escaped(title));
-    out += fmt::format("- Engine{}: {}\n", which, escaped(words));
+    const std::string which = title.empty() ? "" : fmt::format(" of {}", markdown(title));
+    out += fmt::format("- Engine{}: {}\n", which, markdown(words));
   }
   return out;
 }
 
 // --- CSV ---
 
-std::string csv_text(const std::string& text) {
-  const std::string shown = printable(text);
-  if (shown.find_first_of(",\"") == std::string::npos) return shown;
-  std::string out = "\"";
-  for (const char c : shown) out += c == '"' ? "\"\"" : std::string(1, c);
-  return out + '"';
-}
-
 using Field = std::pair<std::string, std::string>;  ///< head, value
 
 void add_settings(std::vector<Field>& fields, const Cell& cell) {
-  fields.emplace_back("engine", csv_text(text_in_force(cell, "engine").value_or("")));
+  fields.emplace_back("engine", csv(text_in_force(cell, "engine").value_or("")));
   for (const char* key :
        {"depth", "batch_submit", "batch_complete", "block_size_bytes", "threads"}) {
     const auto number = number_in_force(cell, key);
@@ -178,9 +160,9 @@ void add_figures(std::vector<Field>& fields, const Figures& figures) {
 std::vector<Field> csv_fields(const Document& document, const Cell& cell) {
   const Shown shown = shown_runs(cell);
   const Trouble trouble = trouble_of(cell);
-  std::vector<Field> fields{{"cell", csv_text(cell.id)},
-                            {"arm", csv_text(cell.arm.value_or(""))},
-                            {"label", csv_text(document.session.label)}};
+  std::vector<Field> fields{{"cell", csv(cell.id)},
+                            {"arm", csv(cell.arm.value_or(""))},
+                            {"label", csv(document.session.label)}};
   add_settings(fields, cell);
   const auto add = [&](const char* head, std::uint64_t count) {
     fields.emplace_back(head, std::to_string(count));
@@ -196,15 +178,15 @@ std::vector<Field> csv_fields(const Document& document, const Cell& cell) {
   add("runs_unsteady", trouble.unsteady);
   std::vector<std::string> targets;
   for (const result::Target& target : document.targets) targets.push_back(target.path);
-  fields.emplace_back("targets", csv_text(join(targets, " ")));
-  fields.emplace_back("kernel", csv_text(document.identity.kernel_release));
+  fields.emplace_back("targets", csv(join(targets, " ")));
+  fields.emplace_back("kernel", csv(document.identity.kernel_release));
   return fields;
 }
 
 std::string csv_line(const std::vector<Field>& fields, std::string Field::*part) {
   std::vector<std::string> words;
   for (const Field& field : fields) words.push_back(field.*part);
-  return join(words, ",") + "\r\n";
+  return report::csv_line(words);
 }
 
 }  // namespace
@@ -229,13 +211,13 @@ std::string summary_markdown(const Document& document) {
   }
   out += '\n' + engine_lines(document);
   for (const result::Target& target : document.targets) {
-    out += fmt::format("- Target: {}\n", escaped(target_words(target)));
+    out += fmt::format("- Target: {}\n", markdown(target_words(target)));
   }
   if (const std::string words = machine_words(document.identity); !words.empty()) {
-    out += fmt::format("- Machine: {}\n", escaped(words));
+    out += fmt::format("- Machine: {}\n", markdown(words));
   }
   for (const auto& [label, codes] : finding_codes(document.findings)) {
-    out += fmt::format("- {}: {}\n", escaped(label), escaped(join(codes, ", ")));
+    out += fmt::format("- {}: {}\n", markdown(label), markdown(join(codes, ", ")));
   }
   return out;
 }

@@ -43,6 +43,15 @@ std::string wrap(std::string_view prefix, std::string_view text, std::size_t han
 std::string row(std::string_view label, std::string_view text);
 std::string row(std::string_view label, std::string_view value, std::string_view text);
 
+/// Names may hold what Markdown would take for markup, or for the border of a cell: escaped.
+/// Intervals ("[-1.1,+1.6]") stay as they are.
+std::string markdown(std::string text);
+
+/// A field of CSV (RFC 4180), printable and quoted where it must be.
+std::string csv(const std::string& text);
+/// Fields to a line, with the CR LF that RFC 4180 asks for.
+std::string csv_line(const std::vector<std::string>& fields);
+
 /// "1 thread", "2 threads".
 std::string count_of(std::uint64_t count, std::string_view singular);
 

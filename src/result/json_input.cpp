@@ -16,7 +16,6 @@ using base::ExitCode;
 using base::UserError;
 
 constexpr std::size_t kMostLevels = 64;
-constexpr std::size_t kMostMembers = 1000;
 // A result takes about eight times its size; a list of nothing but "" would take thirty.
 constexpr std::size_t kMostMemoryPerByte = 20;
 
@@ -29,7 +28,7 @@ bool is_no_number(std::string_view rest) {
   return rest.starts_with("NaN") || rest.starts_with("Infinity");
 }
 
-[[noreturn]] void refuse_text(const std::string& text, const std::string& name, std::size_t byte,
+[[noreturn]] void refuse_text(std::string_view text, const std::string& name, std::size_t byte,
                               const std::string& path) {
   const bool blank = std::all_of(text.begin(), text.end(), [](char c) {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
@@ -43,7 +42,7 @@ bool is_no_number(std::string_view rest) {
                     fmt::format("{}: is not complete: it ends in the middle{}", name, where),
                     "copy it again, or measure again");
   }
-  const std::string_view before = std::string_view(text).substr(0, byte - 1);
+  const std::string_view before = text.substr(0, byte - 1);
   const auto line = std::count(before.begin(), before.end(), '\n') + 1;
   const std::size_t line_begin = before.rfind('\n') + 1;  // npos + 1 is 0
   throw UserError(ExitCode::internal,
@@ -57,7 +56,8 @@ bool is_no_number(std::string_view rest) {
 // because the document that is made of it has it once more.
 class Builder : public nlohmann::json_sax<Json> {
  public:
-  Builder(const std::string& text, const std::string& name) : text_(text), name_(name) {}
+  Builder(std::string_view text, const std::string& name, const Parsing& parsing)
+      : text_(text), name_(name), parsing_(parsing) {}
   Json take() { return std::move(root_); }
 
   bool null() override { return add(nullptr); }
@@ -70,23 +70,25 @@ class Builder : public nlohmann::json_sax<Json> {
     return add(std::move(value));
   }
   bool binary(Json::binary_t&) override { return false; }  // not in JSON text
-  bool start_object(std::size_t) override { return enter(Json::object()); }
-  bool start_array(std::size_t) override { return enter(Json::array()); }
+  bool start_object(std::size_t) override { return enter(Json::value_t::object); }
+  bool start_array(std::size_t) override { return enter(Json::value_t::array); }
   bool end_object() override { return leave(); }
   bool end_array() override { return leave(); }
 
   bool key(std::string& key) override {
     Level& level = levels_.back();
     level.key = key;
-    if (level.value->contains(key)) {
+    if (level.has(key)) {
       throw UserError(ExitCode::not_comparable,
                       fmt::format("{}: {}: stands there twice", name_, path()),
                       "remove the one that is wrong, or measure again");
     }
-    if (level.value->size() == kMostMembers) {
-      refuse(fmt::format("an object has more than {} members", kMostMembers));
+    if (level.items == parsing_.most_members) {
+      refuse(fmt::format("an object has more than {} members", parsing_.most_members));
     }
     charge(sizeof(std::string) + key.size());
+    ++level.items;
+    if (!level.value) level.keys_left_out.push_back(key);
     return true;
   }
 
@@ -94,8 +96,7 @@ class Builder : public nlohmann::json_sax<Json> {
     constexpr int kOutOfRange = 406;  // of a double: infinite, to a reader
     byte = std::max<std::size_t>(byte, 1);
     const bool inside = byte <= text_.size();
-    if (error.id == kOutOfRange ||
-        (inside && is_no_number(std::string_view(text_).substr(byte - 1)))) {
+    if (error.id == kOutOfRange || (inside && is_no_number(text_.substr(byte - 1)))) {
       throw UserError(ExitCode::not_comparable,
                       fmt::format("{}: {}: is not a finite number", name_, path()), kNotOurs);
     }
@@ -104,36 +105,77 @@ class Builder : public nlohmann::json_sax<Json> {
 
  private:
   struct Level {
-    Json* value;
-    std::string key;  ///< of the member that is being read, in an object
+    Json* value;  ///< null: it is left out
+    bool is_object;
+    std::size_t items = 0;  ///< or members, up to the one that is being read
+    std::string key = {};   ///< of that member
+    std::vector<std::string> keys_left_out = {};
+
+    bool has(const std::string& wanted) const {
+      return value ? value->contains(wanted)
+                   : std::find(keys_left_out.begin(), keys_left_out.end(), wanted) !=
+                         keys_left_out.end();
+    }
   };
 
   bool add(Json value) {
     place(std::move(value));
+    finish();
     return true;
   }
 
-  Json& place(Json value) {
+  /// Where the value stands now; null where it is left out.
+  Json* place(Json value) {
     charge(2 * sizeof(Json));
-    if (levels_.empty()) return root_ = std::move(value);
+    if (levels_.empty()) return &(root_ = std::move(value));
     Level& level = levels_.back();
-    if (level.value->is_object()) return (*level.value)[level.key] = std::move(value);
-    level.value->push_back(std::move(value));
-    return level.value->back();
+    if (!level.is_object) ++level.items;
+    if (!level.value) return nullptr;
+    if (!level.is_object) {
+      level.value->push_back(std::move(value));
+      return &level.value->back();
+    }
+    // Not through operator[], which would look for the key once more.
+    auto& members = level.value->get_ref<Json::object_t&>();
+    return &members.emplace_back(level.key, std::move(value)).second;
   }
 
-  bool enter(Json container) {
+  bool enter(Json::value_t kind) {
     if (levels_.size() == kMostLevels) {
       refuse(fmt::format("it is nested more than {} deep", kMostLevels));
     }
     charge(sizeof(std::vector<Json>) + 16);
-    levels_.push_back({&place(std::move(container)), {}});
+    const bool left_out = kind == Json::value_t::array && leaves_out_list();
+    Json* const value = place(kind);
+    levels_.push_back({left_out ? nullptr : value, kind == Json::value_t::object});
     return true;
   }
 
   bool leave() {
     levels_.pop_back();
+    finish();
     return true;
+  }
+
+  /// After a value is complete.
+  void finish() {
+    if (levels_.size() != 2 || !parsing_.see_cell || levels_[1].is_object || !in_cells()) return;
+    auto& cells = levels_[1].value->get_ref<Json::array_t&>();
+    parsing_.see_cell(cells.back(), levels_[1].items - 1);
+    cells.clear();
+  }
+
+  bool in_cells() const { return levels_[0].is_object && levels_[0].key == "cells"; }
+
+  /// Is it cells[…].runs[…].<name>, or one level below, and of no use for a comparison? Only a cell
+  /// with a single run is judged by its intervals.
+  bool leaves_out_list() const {
+    if (parsing_.detail == Detail::everything || levels_.size() < 5 || levels_.size() > 6)
+      return false;
+    if (!in_cells() || levels_[2].key != "runs") return false;
+    const std::string& name = levels_.back().key;
+    if (levels_.size() == 6) return name == "buckets" || name == "pollers";
+    return name == "threads" || name == "warnings" || (name == "intervals" && levels_[3].items > 1);
   }
 
   void charge(std::size_t bytes) {
@@ -157,14 +199,15 @@ class Builder : public nlohmann::json_sax<Json> {
     for (const Level& level : levels_) {
       // A list that holds the list or object being read has counted it already.
       const bool inner = &level == &levels_.back();
-      path = level.value->is_object() ? with_key(path, level.key)
-                                      : with_index(path, level.value->size() - (inner ? 0 : 1));
+      path = level.is_object ? with_key(path, level.key)
+                             : with_index(path, level.items - (inner ? 0 : 1));
     }
     return path;
   }
 
-  const std::string& text_;
+  const std::string_view text_;
   const std::string& name_;
+  const Parsing& parsing_;
   Json root_;
   std::vector<Level> levels_;
   std::size_t charged_ = 0;
@@ -194,10 +237,10 @@ void refuse_size(const std::string& name) {
                                                   name, base::format_bytes(kMostBytes)));
 }
 
-Json parse_json(const std::string& text, const std::string& name) {
+Json parse_json(std::string_view text, const std::string& name, const Parsing& parsing) {
   if (text.size() > kMostBytes) refuse_size(name);
-  Builder builder(text, name);
-  Json::sax_parse(text, &builder);
+  Builder builder(text, name, parsing);
+  Json::sax_parse(text.data(), text.data() + text.size(), &builder);
   return builder.take();
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <exception>
 
 #include "result/json_input.hpp"
 #include "result/reading.hpp"
@@ -329,11 +330,23 @@ void take(const Place& place, Cell& out) {
   });
 }
 
-Document from_json(const std::string& text, const std::string& name) {
-  const Json json = parse_json(text, name);
+Document from_json(std::string_view text, const std::string& name, Detail detail) {
+  Document document;
+  std::exception_ptr refusal;  // of the first cell with a fault; first of all comes the schema
+  Parsing parsing{detail};
+  parsing.see_cell = [&](const Json& json, std::size_t index) {
+    if (refusal) return;
+    try {
+      Cell& cell = document.cells.emplace_back();
+      take(Place(json, name, "cells", index), cell);
+      if (detail == Detail::figures && cell.runs.size() > 1) cell.runs[0].intervals = {};
+    } catch (const UserError&) {
+      refusal = std::current_exception();
+    }
+  };
+  const Json json = parse_json(text, name, parsing);
   const Place root(json, name);
   check_schema(root);
-  Document document;
   read(root, "tool", document.tool);
   read(root, "session", document.session);
   const Place environment = root.at("environment");
@@ -341,7 +354,8 @@ Document from_json(const std::string& text, const std::string& name) {
   read(environment, "weather", document.weather);
   read(root, "targets", document.targets);
   read(root, "findings", document.findings);
-  read(root, "cells", document.cells);
+  root.at("cells").for_items([](const Place&) {});  // a list, whose items are taken already
+  if (refusal) std::rethrow_exception(refusal);
   return document;
 }
 

@@ -23,40 +23,50 @@ std::string words_for(const Json& value) {
 
 }  // namespace
 
+std::string Place::path() const {
+  const std::string way = parent_ ? parent_->path() : std::string(key_);
+  if (!parent_) return way.empty() ? way : with_index(way, index_);
+  return parent_->value_.is_object() ? with_key(way, key_) : with_index(way, index_);
+}
+
 void Place::refuse(const std::string& wanted) const {
-  const std::string place = path_.empty() ? "" : path_ + ": ";
-  throw base::UserError(
-      base::ExitCode::not_comparable,
-      fmt::format("{}: {}must be {}, is {}", document_, place, wanted, words_for(value_)),
-      "uringbench did not write this: take the file as it was, or measure again");
+  const std::string way = path();
+  throw base::UserError(base::ExitCode::not_comparable,
+                        fmt::format("{}: {}{}must be {}, is {}", document_, way,
+                                    way.empty() ? "" : ": ", wanted, words_for(value_)),
+                        "uringbench did not write this: take the file as it was, or measure again");
 }
 
-std::optional<Place> Place::find(const std::string& key) const {
+std::optional<Place> Place::find(std::string_view key) const {
   if (!value_.is_object()) refuse("an object");
-  const auto member = value_.find(key);
-  if (member == value_.end()) return std::nullopt;
-  return Place(*member, document_, with_key(path_, key));
+  const auto& members = value_.get_ref<const Json::object_t&>();
+  for (std::size_t i = 0; i < members.size(); ++i, ++next_) {
+    if (next_ >= members.size()) next_ = 0;
+    const auto& [name, member] = *(members.begin() + static_cast<std::ptrdiff_t>(next_));
+    if (name == key) return Place(member, *this, name, next_++);
+  }
+  return std::nullopt;
 }
 
-Place Place::at(const std::string& key) const {
+Place Place::at(std::string_view key) const {
   if (const auto member = find(key)) return *member;
   throw base::UserError(base::ExitCode::not_comparable,
-                        fmt::format("{}: {}: is missing", document_, with_key(path_, key)),
+                        fmt::format("{}: {}: is missing", document_, with_key(path(), key)),
                         "a result has it: take the file as it was, or measure again");
 }
 
 void Place::for_members(
     const std::function<void(const std::string& key, const Place&)>& see) const {
   if (!value_.is_object()) refuse("an object");
-  for (const auto& [key, value] : value_.items()) {
-    see(key, Place(value, document_, with_key(path_, key)));
+  for (const auto& [key, value] : value_.get_ref<const Json::object_t&>()) {
+    see(key, Place(value, *this, key, 0));
   }
 }
 
 void Place::for_items(const std::function<void(const Place&)>& see) const {
   if (!value_.is_array()) refuse("a list");
   std::size_t index = 0;
-  for (const Json& value : value_) see(Place(value, document_, with_index(path_, index++)));
+  for (const Json& value : value_) see(Place(value, *this, {}, index++));
 }
 
 void take(const Place& place, bool& out) {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,18 +17,23 @@
 
 namespace uringbench::result {
 
-/// A value inside a document, with the way to it: "base.json" and "cells[0].runs[2].ios".
+/// A value inside a document, with the way to it: "base.json" and "cells[0].runs[2].ios". The way
+/// is put into words only when it is needed: a place refers to the one it is in.
 class Place {
  public:
   using Json = nlohmann::ordered_json;
-  /// The document itself. Value and name must outlive all places in it.
-  Place(const Json& value, const std::string& document) : value_(value), document_(document) {}
+  /// The document itself, or the item of a list in it. Value, name, and a place in which others are
+  /// must outlive those.
+  Place(const Json& value, const std::string& document, const char* list = "",
+        std::size_t index = 0)
+      : value_(value), document_(document), key_(list), index_(index) {}
 
   const Json& value() const { return value_; }
   const std::string& document() const { return document_; }
+  std::string path() const;
   /// A member. `find`: nothing when there is none; `at` refuses then. Both refuse no objects.
-  std::optional<Place> find(const std::string& key) const;
-  Place at(const std::string& key) const;
+  std::optional<Place> find(std::string_view key) const;
+  Place at(std::string_view key) const;
   /// One after the other, in their order: a list may have millions. They refuse what is no object
   /// or no list.
   void for_members(const std::function<void(const std::string& key, const Place&)>& see) const;
@@ -37,11 +43,14 @@ class Place {
   [[noreturn]] void refuse(const std::string& wanted) const;
 
  private:
-  Place(const Json& value, const std::string& document, std::string path)
-      : value_(value), document_(document), path_(std::move(path)) {}
+  Place(const Json& value, const Place& parent, std::string_view key, std::size_t index)
+      : value_(value), document_(parent.document_), parent_(&parent), key_(key), index_(index) {}
   const Json& value_;
   const std::string& document_;
-  std::string path_;
+  const Place* parent_ = nullptr;
+  std::string_view key_;          ///< in an object
+  std::size_t index_ = 0;         ///< in a list
+  mutable std::size_t next_ = 0;  ///< member after the last one found: where the next one is likely
 };
 
 /// `take` turns the value at a place into what `out` is.

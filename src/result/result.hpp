@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -226,20 +227,22 @@ void summarize(Cell& cell);
 /// valid UTF-8 (file names, argv) are written with U+FFFD in place of what is not.
 std::string to_json(const Document& document);
 
+/// What a reader is going to look at. A comparison needs no figures of single threads and pollers,
+/// no latency buckets and no warnings of runs, and intervals only where a cell has a single run:
+/// with `figures` these lists are empty, whatever stands in them.
+enum class Detail { everything, figures };
+
 /// The way back: to_json() of it is the same text. Unknown keys are ignored: adding one keeps the
 /// version. In Settings, whole numbers become int64 where they fit, and an empty list is one of
 /// texts. Throws UserError naming `name`: internal (exit 1) for what is no JSON, not complete, or
 /// beyond any result (512 MiB, 64 levels, 1000 members of an object, very many tiny values);
 /// not_comparable (exit 5) for another schema, a version this program does not know, a key that
 /// stands twice, or a known key with an impossible value.
-Document from_json(const std::string& text, const std::string& name);
+Document from_json(std::string_view text, const std::string& name,
+                   Detail detail = Detail::everything);
 /// Reads and parses; not from block devices. Throws SystemError(internal) when the file cannot be
 /// read.
 Document load(const std::string& path);
-
-/// What a reader is going to look at: a comparison needs no histograms, and large documents are
-/// read in a fraction of the time and memory without.
-enum class Detail { everything, figures };
 
 /// Other people's results, as documents with what they state: `id` and `asked` of a cell have the
 /// settings that are known and no others. Document::tool.version names the program.

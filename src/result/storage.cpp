@@ -259,7 +259,7 @@ void save_atomically(const std::string& path, const std::string& text) {
   sync_folder(folder);
 }
 
-Document load(const std::string& path) {
+std::string read_file(const std::string& path) {
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
   if (file.get() < 0) fail("open", path, errno);
   struct stat facts {};
@@ -271,6 +271,7 @@ Document load(const std::string& path) {
   }
   std::string text;
   constexpr std::size_t kChunk = std::size_t{1} << 20;
+  text.reserve(static_cast<std::size_t>(facts.st_size) + kChunk);  // growing would copy
   for (ssize_t got = 1; got > 0;) {
     const std::size_t have = text.size();
     if (have > kMostBytes) refuse_size(path);
@@ -281,8 +282,10 @@ Document load(const std::string& path) {
     if (got < 0) fail("read", path, errno);
     text.resize(have + static_cast<std::size_t>(got));
   }
-  return from_json(text, path);
+  return text;
 }
+
+Document load(const std::string& path) { return from_json(read_file(path), path); }
 
 void remove_unfinished_file() noexcept {
   if (unfinished.exchange(false)) ::unlink(unfinished_name.data());

@@ -23,7 +23,7 @@ BootstrapInterval bca_interval(double estimate, std::span<const double> replicat
                                std::span<const double> jackknife, double confidence);
 
 /// Percentile interval of median(y) - median(x) over `replicates` seeded resamples; the same on
-/// every machine. Neither sample empty.
+/// every machine and for any order of the values. Neither sample empty, replicates >= 1.
 BootstrapInterval bootstrap_shift_between(std::span<const double> x, std::span<const double> y,
                                           double confidence, std::uint64_t seed,
                                           std::size_t replicates = 2000);

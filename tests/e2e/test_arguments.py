@@ -136,7 +136,7 @@ def test_unknown_flag(run, f1, flag):
 
 
 @pytest.mark.parametrize("words", [("--profile", "x"), ("--profile=x",), ("sweep",), ("ab",),
-                                   ("regbench",), ("compare",), ("gate",)])
+                                   ("regbench",)])
 def test_what_is_not_there_yet_is_refused(run, f1, words):
     result = run(*words, f1)
     refused(result)

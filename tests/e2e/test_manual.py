@@ -33,7 +33,8 @@ def folder(tmp_path):
 
 
 def test_verbs_and_files_come_first(folder):
-    assert complete("", cwd=folder) == ["run", "show", "doctor", *sorted_names(folder)]
+    assert complete("", cwd=folder) == ["run", "show", "doctor", "compare", "gate",
+                                        *sorted_names(folder)]
     assert complete("sh", cwd=folder) == ["show"]
     assert complete("d", cwd=folder) == ["doctor", "data"]
 
@@ -62,6 +63,8 @@ def test_flags_of_other_verbs():
     assert complete("show", "-") == ["--format", "--log-level", "--quiet", "-h", "--help",
                                      "--version"]
     assert complete("doctor", "--f") == ["--format"]
+    assert complete("gate", "--m") == ["--metrics", "--margin"]
+    assert complete("compare", "--m") == ["--metrics", "--min-effect"]
 
 
 @pytest.mark.parametrize("words, offered", [
@@ -79,6 +82,9 @@ def test_flags_of_other_verbs():
     (("--queue", "io"), ["iostats=0"]),
     (("show", "--format", ""), ["text", "md", "csv"]),
     (("doctor", "--format", ""), ["text", "json"]),
+    (("gate", "--format", "j"), ["json", "junit"]),
+    (("compare", "--baseline-of", ""), ["first", "prev"]),
+    (("compare", "--varies", "ker"), ["kernel"]),
     (("--log-level", "w"), ["warn"]),
     (("--depth", ""), []),
     (("--label", ""), []),
@@ -115,7 +121,7 @@ def test_page_is_good_roff():
                           check=True, timeout=60)
     assert done.stderr == ""
     for heading in ("NAME", "SYNOPSIS", "DESCRIPTION", "VERBS", "OPTIONS", "EXIT STATUS", "OUTPUT",
-                    "ENVIRONMENT", "FILES", "EXAMPLES", "SEE ALSO"):
+                    "ENVIRONMENT", "GATE FILE", "FILES", "EXAMPLES", "SEE ALSO"):
         assert heading in done.stdout
 
 

@@ -52,9 +52,10 @@ TEST(Help, GroupsStandTogetherInTheirOrder) {
   for (const Flag& flag : flag_table()) {
     if (groups.empty() || groups.back() != flag.group) groups.push_back(flag.group);
   }
-  EXPECT_EQ(groups, (std::vector<std::string>{"Workload", "Queueing", "Polling and task-run",
-                                              "SQPOLL", "Memory and registration", "Device queue",
-                                              "Time and repeats", "Placement", "Output", "Other"}));
+  EXPECT_EQ(groups,
+            (std::vector<std::string>{"Workload", "Queueing", "Polling and task-run", "SQPOLL",
+                                      "Memory and registration", "Device queue", "Time and repeats",
+                                      "Placement", "Comparing", "Gate", "Output", "Other"}));
 }
 
 TEST(Help, EveryFlagHasOneLine) {

@@ -29,15 +29,24 @@ struct Refusal {
   int code = 0;
   std::string what, hint;
 };
-inline Refusal refusal_of(const std::string& text) {
+inline Refusal refusal_of(const std::string& text, result::Detail detail) {
   try {
-    result::from_json(text, "x.json");
+    result::from_json(text, "x.json", detail);
   } catch (const base::UserError& error) {
     EXPECT_EQ(error.problems().size(), 1U);
     const base::Problem& problem = error.problems().front();
     return {static_cast<int>(problem.code), problem.what, problem.hint};
   }
   return {};
+}
+/// The same for whom reads everything and for whom reads figures only.
+inline Refusal refusal_of(const std::string& text) {
+  const Refusal refusal = refusal_of(text, result::Detail::everything);
+  const Refusal of_figures = refusal_of(text, result::Detail::figures);
+  EXPECT_EQ(of_figures.code, refusal.code) << refusal.what;
+  EXPECT_EQ(of_figures.what, refusal.what);
+  EXPECT_EQ(of_figures.hint, refusal.hint);
+  return refusal;
 }
 inline Refusal refusal_of(const char* text) { return refusal_of(std::string(text)); }
 inline Refusal refusal_of(const nlohmann::json& document) { return refusal_of(document.dump()); }

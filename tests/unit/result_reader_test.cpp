@@ -46,6 +46,76 @@ TEST(ResultReader, GoldenDocumentsStayReadable) {
   EXPECT_GE(seen, 2U);
 }
 
+/// What reading figures only leaves of a document.
+Document figures_of(Document document) {
+  for (Cell& cell : document.cells) {
+    for (Run& run : cell.runs) {
+      run.threads.clear();
+      run.warnings.clear();
+      if (cell.runs.size() > 1) run.intervals.clear();
+      if (run.latency) run.latency->buckets.clear();
+      if (run.sqpoll) run.sqpoll->pollers.clear();
+    }
+  }
+  return document;
+}
+
+TEST(ResultReader, FiguresAreEverythingButLongLists) {
+  Document single = full_document();
+  single.cells[0].runs.resize(1);
+  ASSERT_FALSE(single.cells[0].runs[0].intervals.empty());
+  Document several = full_document();
+  several.cells.push_back(several.cells[0]);
+  ASSERT_GT(several.cells[0].runs.size(), 2U);
+  several.cells[0].runs[1].sqpoll = testing::sample_sqpoll();
+  several.cells[0].runs[1].sqpoll->pollers.resize(2);
+  for (const Document& document : {minimal_document(), six_run_document(), single, several}) {
+    const Document read = from_json(to_json(document), "x.json", Detail::figures);
+    EXPECT_EQ(to_json(read), to_json(figures_of(document)));
+  }
+}
+
+TEST(ResultReader, WhatIsNotLookedAtIsJsonAllTheSame) {
+  const auto with = [](const std::string& threads) {
+    return refusal_of(R"({"cells": [{"runs": [{"threads": )" + threads + "}]}]}");
+  };
+  EXPECT_EQ(with(R"([7, {"a": [{"b": 1, "c": 2, "b": 3}]}])").what,
+            "x.json: cells[0].runs[0].threads[1].a[0].b: stands there twice");
+  EXPECT_EQ(with("[[1, 2], [NaN]]").what,
+            "x.json: cells[0].runs[0].threads[1][0]: is not a finite number");
+  EXPECT_EQ(
+      with("[[1, 2], [3 4]]").what,
+      "x.json: is not JSON: line 1, column 46 cannot be read (cells[0].runs[0].threads[1][1])");
+  EXPECT_EQ(with(std::string(70, '[')).what,
+            "x.json: is no result of uringbench: it is nested more than 64 deep");
+  std::string many = "[{\"0\": 0";
+  for (int i = 1; i < 2000; ++i) many += ", \"" + std::to_string(i) + "\": 0";
+  EXPECT_NE(with(many).what.find("more than 1000 members"), std::string::npos);
+  std::string tiny = "[";
+  while (tiny.size() < 1'000'000) tiny += "[],";
+  EXPECT_NE(with(tiny).what.find("very many very small values"), std::string::npos);
+  EXPECT_EQ(with("[").code, kUnreadable);
+}
+
+TEST(ResultReader, TheFirstFaultIsToldInTheOrderOfTheDocument) {
+  // Cells are taken before the rest has been read, whatever stands first.
+  json document = json::parse(to_json(six_run_document()));
+  document["cells"][0]["runs"][3]["ios"] = -1;
+  document["cells"].push_back(7);
+  EXPECT_EQ(refusal_of(document).what,
+            "x.json: cells[0].runs[3].ios: must be a whole number from 0 to "
+            "18446744073709551615, is -1");
+  document["cells"].erase(0);
+  EXPECT_EQ(refusal_of(document).what, "x.json: cells[0]: must be an object, is 7");
+  document["tool"].erase("version");
+  EXPECT_EQ(refusal_of(document).what, "x.json: tool.version: is missing");
+  document["cells"] = "none";
+  document["tool"]["version"] = "0.1.0";
+  EXPECT_EQ(refusal_of(document).what, "x.json: cells: must be a list, is \"none\"");
+  document.erase("cells");
+  EXPECT_EQ(refusal_of(document).what, "x.json: cells: is missing");
+}
+
 TEST(ResultReader, SettingsKeepOrderTypesAndValues) {
   Document document = minimal_document();
   document.cells = {Cell{}};
