@@ -250,11 +250,8 @@ std::string verdict_word(Verdict verdict, double min_effect) {
       return "IMPROVED";
     case Verdict::same:
       return "SAME";
-    case Verdict::small: {
-      std::string word = percent(min_effect);
-      std::erase(word, ' ');
-      return "<" + word;
-    }
+    case Verdict::small:
+      return "<" + percent(min_effect);
     case Verdict::unknown:
       break;
   }

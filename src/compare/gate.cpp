@@ -82,10 +82,10 @@ void decide(const Comparison& comparison, const Metric& metric, const CellRow& c
   }
   const double worse =
       metric.direction == Direction::higher_is_better ? -estimate.change : estimate.change;
-  const double p = estimate.p_holm.value_or(estimate.p);
-  if (p <= comparison.options.alpha && worse > row.margin) {
+  if (is_established(estimate, comparison.options.alpha) && worse > row.margin) {
     return conclude_with(Outcome::regression,
-                         fmt::format("{}: worse than {}, p {:.2g}", words, percent(row.margin), p));
+                         fmt::format("{}: worse than {}, p {:.2g}", words, percent(row.margin),
+                                     estimate.p_holm.value_or(estimate.p)));
   }
   std::string reason =
       fmt::format("{}: more than {} worse is not excluded", words, percent(row.margin));
@@ -96,9 +96,8 @@ void decide(const Comparison& comparison, const Metric& metric, const CellRow& c
     const std::size_t n = std::min(estimate.n_from, estimate.n_to);
     const double room = row.margin - worse;
     if (room > 0 && half > room) {
-      const std::size_t needed = std::max(n + 2, stats::runs_for_half_width(n, half, room));
-      reason +=
-          fmt::format("; about {} {} might", needed, estimate.paired ? "blocks" : "runs a side");
+      const auto needed = stats::runs_for_half_width(n, half, room);
+      reason += "; " + runs_that_answer(n, needed, estimate.paired).second;
     }
   }
   conclude_with(Outcome::inconclusive, std::move(reason));
@@ -110,8 +109,8 @@ void note_stale(const Comparison& comparison, const GateRow& row, std::vector<No
   if (!contrast.estimate) return;
   const bool higher = comparison.metrics[row.metric].direction == Direction::higher_is_better;
   const double better = higher ? contrast.estimate->change : -contrast.estimate->change;
-  const double p = contrast.estimate->p_holm.value_or(contrast.estimate->p);
-  if (p > comparison.options.alpha || better <= row.margin) return;
+  const bool established = is_established(*contrast.estimate, comparison.options.alpha);
+  if (!established || better <= row.margin) return;
   notes.push_back({"stale-baseline",
                    fmt::format("{}: better than the baseline by {}: a new baseline would notice "
                                "if that is lost again",
@@ -159,11 +158,10 @@ std::string line_of(const Comparison& comparison, const GateResult& result) {
   if (const GateRow* worst = worst_row(comparison, result)) {
     const auto& estimate =
         comparison.cells[*worst->cell].metrics[worst->metric].contrasts.front().estimate;
-    std::string change = percent(estimate->change, true);
-    std::erase(change, ' ');
     std::string name = worst->name;
     std::replace(name.begin(), name.end(), ' ', '/');
-    line += fmt::format(" worst={}:{}:{}", name, comparison.metrics[worst->metric].name, change);
+    line += fmt::format(" worst={}:{}:{}", name, comparison.metrics[worst->metric].name,
+                        percent(estimate->change, true));
   }
   return line;
 }

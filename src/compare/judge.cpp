@@ -99,9 +99,10 @@ void explain_unknown(double min_effect, const std::vector<Figure>& figures, doub
   reason += fmt::format("runs vary by {}, so that {} can tell no less than ±{}", percent(cv),
                         runs_of_design(n, estimate.paired), percent(half));
   if (!(wanted > 0) || !(half > 0)) return;
-  contrast.runs_needed = std::max(n + 2, stats::runs_for_half_width(n, half, wanted));
-  reason += fmt::format("; about {} would answer",
-                        runs_of_design(*contrast.runs_needed, estimate.paired));
+  const auto [needed, words] =
+      runs_that_answer(n, stats::runs_for_half_width(n, half, wanted), estimate.paired);
+  contrast.runs_needed = needed;
+  reason += "; " + words;
 }
 
 void say_insufficient(std::size_t family, double alpha, Contrast& contrast) {
@@ -117,6 +118,19 @@ void say_insufficient(std::size_t family, double alpha, Contrast& contrast) {
 }
 
 }  // namespace
+
+std::pair<std::optional<std::size_t>, std::string> runs_that_answer(std::size_t n,
+                                                                    std::size_t needed,
+                                                                    bool paired) {
+  constexpr std::size_t kPractical = 300;
+  if (needed > kPractical) {
+    return {std::nullopt,
+            "no practical number of runs would answer: make them quieter (longer, pinned, on an "
+            "idle machine)"};
+  }
+  needed = std::max(n + 2, needed);
+  return {needed, fmt::format("about {} would answer", runs_of_design(needed, paired))};
+}
 
 Gathered gather(const std::vector<CellRef>& refs) {
   Gathered gathered;
@@ -291,6 +305,12 @@ void adjust(const std::vector<Contrast*>& family) {
   for (std::size_t i = 0; i < estimates.size(); ++i) estimates[i]->p_holm = adjusted[i];
 }
 
+bool is_established(const Estimate& estimate, double alpha) {
+  const bool excludes_zero =
+      (estimate.low && *estimate.low > 0) || (estimate.high && *estimate.high < 0);
+  return estimate.p_holm.value_or(estimate.p) <= alpha && excludes_zero;
+}
+
 void conclude(const Metric& metric, double min_effect, bool tail_thin, std::size_t family,
               const Options& options, const std::vector<Figure>& figures, Contrast& contrast) {
   const Estimate& estimate = *contrast.estimate;
@@ -309,7 +329,7 @@ void conclude(const Metric& metric, double min_effect, bool tail_thin, std::size
     return;
   }
   const double worse = worse_by(metric, estimate.change);
-  if (estimate.p_holm.value_or(estimate.p) <= options.alpha) {
+  if (is_established(estimate, options.alpha)) {
     contrast.verdict = worse >= min_effect && worse > 0    ? Verdict::regressed
                        : -worse >= min_effect && worse < 0 ? Verdict::improved
                                                            : Verdict::small;

@@ -33,7 +33,7 @@ bool natural_less(std::string_view a, std::string_view b);
 std::string joined(const std::vector<std::string>& words, std::string_view separator = ", ");
 /// "3 runs", "1 run".
 std::string count_of(std::size_t count, std::string_view singular);
-/// "+1.2 %", "12 %": few digits, for a fraction.
+/// "+1.2%", "12%": few digits, for a fraction.
 std::string percent(double fraction, bool with_sign = false);
 
 // --- metrics.cpp ---
@@ -115,6 +115,13 @@ std::optional<Estimate> estimate(const Metric& metric, const Gathered& from, con
 /// Verdicts of one family, after Holm when it is one (`family` > 0).
 void conclude(const Metric& metric, double min_effect, bool tail_thin, std::size_t family,
               const Options& options, const std::vector<Figure>& figures, Contrast& contrast);
+/// The test says so and so does the interval: with ties, and few runs, one may without the other.
+bool is_established(const Estimate& estimate, double alpha);
+/// How many runs a side (or blocks) an answer takes, and the words for it; no number where there is
+/// no practical one.
+std::pair<std::optional<std::size_t>, std::string> runs_that_answer(std::size_t n,
+                                                                    std::size_t needed,
+                                                                    bool paired);
 std::size_t family_of(const std::vector<Contrast*>& contrasts);
 void adjust(const std::vector<Contrast*>& family);
 

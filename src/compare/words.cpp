@@ -272,7 +272,7 @@ std::string percent(double fraction, bool with_sign) {
     while (text.back() == '0') text.pop_back();
     if (text.back() == '.') text.pop_back();
   }
-  return text + " %";
+  return text + "%";
 }
 
 }  // namespace uringbench::compare

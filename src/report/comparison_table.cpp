@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "report/text.hpp"
 
@@ -32,24 +31,6 @@ Tint tint_of(Verdict verdict) {
     default:
       return Tint::none;
   }
-}
-
-// Smallest and largest median of a row; 0 and 0 without any.
-struct Range {
-  double smallest = 0, largest = 0;
-};
-
-Range range_of(const MetricRow& row) {
-  Range range;
-  bool first = true;
-  for (const Figure& one : row.figures) {
-    if (!one.median || !std::isfinite(*one.median)) continue;
-    const double size = std::abs(*one.median);
-    range.smallest = first ? size : std::min(range.smallest, size);
-    range.largest = std::max(range.largest, size);
-    first = false;
-  }
-  return range;
 }
 
 std::string cv_words(const Figure& one) {
@@ -161,29 +142,11 @@ class GeomeanRow {
 
 }  // namespace
 
-Scale row_scale(const Comparison& comparison, const MetricRow& row) {
-  return scale_for(comparison.metrics.at(row.metric), range_of(row).largest);
-}
-
-std::optional<Scale> common_scale(const Comparison& comparison,
-                                  const std::vector<ComparisonRow>& rows) {
-  if (rows.empty()) return std::nullopt;
-  Range all;
-  for (const ComparisonRow& one : rows) {
-    if (one.row->metric != rows.front().row->metric) return std::nullopt;
-    const Range range = range_of(*one.row);
-    if (range.largest == 0) continue;
-    all.smallest = all.largest == 0 ? range.smallest : std::min(all.smallest, range.smallest);
-    all.largest = std::max(all.largest, range.largest);
-  }
-  const Scale scale = scale_for(comparison.metrics.at(rows.front().row->metric), all.largest);
-  if (all.largest > 0 && !suits(scale, all.smallest)) return std::nullopt;
-  return scale;
-}
-
 std::string comparison_table(const Comparison& comparison, const std::vector<ComparisonRow>& rows,
                              const ComparisonStyle& style, std::optional<std::size_t> geomean_of) {
-  const std::optional<Scale> common = common_scale(comparison, rows);
+  std::vector<const MetricRow*> all;
+  for (const ComparisonRow& one : rows) all.push_back(one.row);
+  const std::optional<Scale> common = common_scale(comparison, all);
   std::vector<Scale> scales;
   for (const ComparisonRow& one : rows) {
     scales.push_back(common ? *common : row_scale(comparison, *one.row));

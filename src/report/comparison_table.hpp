@@ -52,9 +52,4 @@ std::string comparison_table(const compare::Comparison& comparison,
 std::string step_table(const compare::Comparison& comparison,
                        const std::vector<ComparisonRow>& rows, const ComparisonStyle& style);
 
-/// The unit of all rows, when one suits them all.
-std::optional<Scale> common_scale(const compare::Comparison& comparison,
-                                  const std::vector<ComparisonRow>& rows);
-Scale row_scale(const compare::Comparison& comparison, const compare::MetricRow& row);
-
 }  // namespace uringbench::report

@@ -108,7 +108,7 @@ std::string comparison_text(const Comparison& comparison, const ComparisonStyle&
     for (const std::size_t metric : in_full) out += tables_of(comparison, metric, page);
     if (in_full.size() < comparison.metrics.size()) out += advisory(comparison, page);
   }
-  out += paragraph("", comparison_remarks(comparison, page));
+  out += paragraph("", comparison_remarks(comparison, page, gate != nullptr));
   if (gate != nullptr) out += paragraph("", gate_rows(comparison, *gate, page));
   if (!comparison.cells.empty()) {
     out += paragraph("Legend\n", comparison_legend(comparison, page));

@@ -42,6 +42,24 @@ std::vector<UnitStep> unit_steps(const compare::Metric& metric) {
   return {{1, ""}};
 }
 
+// Smallest and largest median of a row; 0 and 0 without any.
+struct Range {
+  double smallest = 0, largest = 0;
+};
+
+Range range_of(const MetricRow& row) {
+  Range range;
+  bool first = true;
+  for (const compare::Figure& one : row.figures) {
+    if (!one.median || !std::isfinite(*one.median)) continue;
+    const double size = std::abs(*one.median);
+    range.smallest = first ? size : std::min(range.smallest, size);
+    range.largest = std::max(range.largest, size);
+    first = false;
+  }
+  return range;
+}
+
 double rounded(double value, int decimals) {
   const double power = std::pow(10.0, decimals);
   return std::round(value * power) / power;
@@ -188,6 +206,42 @@ std::optional<double> common_effect(const Comparison& comparison) {
   return effect;
 }
 
+Scale row_scale(const Comparison& comparison, const MetricRow& row) {
+  return scale_for(comparison.metrics.at(row.metric), range_of(row).largest);
+}
+
+std::optional<Scale> common_scale(const Comparison& comparison,
+                                  const std::vector<const MetricRow*>& rows) {
+  if (rows.empty()) return std::nullopt;
+  Range all;
+  for (const MetricRow* row : rows) {
+    if (row->metric != rows.front()->metric) return std::nullopt;
+    const Range range = range_of(*row);
+    if (range.largest == 0) continue;
+    all.smallest = all.largest == 0 ? range.smallest : std::min(all.smallest, range.smallest);
+    all.largest = std::max(all.largest, range.largest);
+  }
+  const Scale scale = scale_for(comparison.metrics.at(rows.front()->metric), all.largest);
+  if (all.largest > 0 && !suits(scale, all.smallest)) return std::nullopt;
+  return scale;
+}
+
+std::string figures_words(const Comparison& comparison, const MetricRow& row,
+                          const Contrast& contrast) {
+  const Scale scale = row_scale(comparison, row);
+  const auto median = [&](std::size_t label) {
+    const std::optional<double>& value = row.figures.at(label).median;
+    return label_words(comparison, label) + ' ' +
+           (value ? figure(*value, scale) + ' ' + scale.name : "none");
+  };
+  std::string words = median(contrast.from) + ", " + median(contrast.to);
+  if (contrast.estimate) {
+    const ChangeWords change = change_words(contrast, row.min_effect);
+    words += ", " + change.change + ' ' + change.interval;
+  }
+  return words;
+}
+
 void for_each_gated(const Comparison& comparison, const VisitContrast& visit) {
   for (const compare::CellRow& cell : comparison.cells) {
     for (const MetricRow& row : cell.metrics) {
@@ -215,7 +269,7 @@ std::string places_words(const std::vector<std::string>& places) {
 std::string difference_words(const compare::Difference& difference) {
   std::vector<std::string> values;
   for (const std::string& value : difference.values) values.push_back(printable(value));
-  return printable(difference.what) + ' ' + join(values, " | ");
+  return printable(difference.what) + ' ' + join(values, " vs ");
 }
 
 }  // namespace uringbench::report

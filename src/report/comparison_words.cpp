@@ -172,10 +172,11 @@ std::string second_opinions(const Comparison& comparison, std::size_t page) {
 
 }  // namespace
 
-std::string comparison_remarks(const Comparison& comparison, const ComparisonStyle& style) {
+std::string comparison_remarks(const Comparison& comparison, const ComparisonStyle& style,
+                               bool gate) {
   std::string out;
   std::size_t shown = 0, more = 0;
-  for (const Remark& remark : remarks_of(comparison)) {
+  for (const Remark& remark : gate ? std::vector<Remark>{} : remarks_of(comparison)) {
     if (++shown > kMostRemarks) {
       more += remark.rows;
       continue;
@@ -260,29 +261,30 @@ std::string gate_row_words(const Comparison& comparison, const compare::GateRow&
   return words;
 }
 
+std::string gate_summary(const compare::GateResult& gate) {
+  const std::size_t passed = gate.count(compare::Outcome::passed);
+  if (gate.rows.empty()) return "nothing was gated";
+  if (passed == gate.rows.size()) return count_of(passed, "row") + " passed";
+  return fmt::format("{} of {} did not pass", gate.rows.size() - passed,
+                     count_of(gate.rows.size(), "row"));
+}
+
 std::string gate_rows(const Comparison& comparison, const compare::GateResult& gate,
                       const ComparisonStyle& style) {
   Gathered rows;
-  std::size_t bad = 0;
   for (const compare::GateRow& row : gate.rows) {
     if (row.outcome == compare::Outcome::passed) continue;
-    ++bad;
     std::string what =
         fmt::format("margin {}: {}", effect_words(row.margin), printable(row.reason));
     if (row.chance_of_false_alarm) {
       what += fmt::format(
-          "; without any change, noise alone would look this bad in {:.1f}% of "
-          "comparisons",
+          "; noise alone would look worse than the margin in {:.1f}% of such "
+          "comparisons without any change",
           *row.chance_of_false_alarm * 100);
     }
     rows.add(compare::outcome_word(row.outcome), what, gate_row_words(comparison, row));
   }
-  std::string out = wrap(
-      "gate: ",
-      gate.rows.empty() ? "nothing was gated"
-      : bad == 0        ? fmt::format("{} passed", count_of(gate.rows.size(), "row"))
-                 : fmt::format("{} of {} did not pass", bad, count_of(gate.rows.size(), "row")),
-      6, style.columns);
+  std::string out = wrap("gate: ", gate_summary(gate), 6, style.columns);
   for (const Gathered::Entry& entry : rows.entries()) {
     out +=
         wrap(entry.word + "  ", places_words(entry.places) + ", " + entry.what, 2, style.columns);

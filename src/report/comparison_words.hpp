@@ -11,8 +11,9 @@ namespace uringbench::report {
 /// Who is compared, what they have in common, what differs, what counts as an effect.
 std::string comparison_head(const compare::Comparison& comparison, const ComparisonStyle& style,
                             bool gate);
-/// What could not be answered and what to do; what was left out; notes.
-std::string comparison_remarks(const compare::Comparison& comparison, const ComparisonStyle& style);
+/// What could not be answered and what to do (unless a gate says so); what was left out; notes.
+std::string comparison_remarks(const compare::Comparison& comparison, const ComparisonStyle& style,
+                               bool gate);
 /// The gate's rows that did not pass.
 std::string gate_rows(const compare::Comparison& comparison, const compare::GateResult& gate,
                       const ComparisonStyle& style);
@@ -22,6 +23,8 @@ std::string comparison_legend(const compare::Comparison& comparison, const Compa
 std::string comparison_explained(const compare::Comparison& comparison,
                                  const ComparisonStyle& style);
 
+/// "2 of 12 rows did not pass".
+std::string gate_summary(const compare::GateResult& gate);
 /// Name of a gate's row: "QD32 IOPS".
 std::string gate_row_words(const compare::Comparison& comparison, const compare::GateRow& row);
 

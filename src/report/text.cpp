@@ -52,6 +52,18 @@ std::size_t bytes_of_columns(std::string_view text, std::size_t most) {
   return bytes;
 }
 
+// Of "[-1.1,+1.6]" at the front, which is no markup as long as no target of a link follows: mails
+// show Markdown as it is, and backslashes in front of every interval are hard to read. 0 if it is
+// something else.
+std::size_t interval_length(std::string_view text) {
+  if (text.size() < 3 || text[0] != '[' || (text[1] != '+' && text[1] != '-')) return 0;
+  const std::size_t end = text.find_first_not_of("0123456789.,+-% ", 1);
+  if (end == std::string_view::npos || text[end] != ']') return 0;
+  const bool link =
+      end + 1 < text.size() && std::string_view("([").find(text[end + 1]) != std::string_view::npos;
+  return link ? 0 : end + 1;
+}
+
 }  // namespace
 
 std::string printable(std::string_view text) {
@@ -159,9 +171,14 @@ std::string row(std::string_view label, std::string_view value, std::string_view
 
 std::string markdown(std::string text) {
   std::string out;
-  for (const char c : unglued(std::move(text))) {
-    if (std::string_view("\\`*|<>[]&~").find(c) != std::string_view::npos) out += '\\';
-    out += c;
+  std::size_t as_it_is = 0;
+  text = unglued(std::move(text));
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (as_it_is == 0) as_it_is = interval_length(std::string_view(text).substr(i));
+    const bool special = std::string_view("\\`*|<>[]&~").find(text[i]) != std::string_view::npos;
+    if (special && as_it_is == 0) out += '\\';
+    if (as_it_is > 0) --as_it_is;
+    out += text[i];
   }
   return out;
 }

@@ -44,6 +44,7 @@ std::string row(std::string_view label, std::string_view text);
 std::string row(std::string_view label, std::string_view value, std::string_view text);
 
 /// Names may hold what Markdown would take for markup, or for the border of a cell: escaped.
+/// Intervals ("[-1.1,+1.6]") stay as they are.
 std::string markdown(std::string text);
 
 /// A field of CSV (RFC 4180), printable and quoted where it must be.

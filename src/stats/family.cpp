@@ -83,7 +83,7 @@ std::size_t runs_for_half_width(std::size_t n, double half_width, double wanted)
   assert(half_width > 0 && wanted > 0);
   const double ratio = half_width / wanted;
   const double runs = static_cast<double>(n) * ratio * ratio;
-  // 2.1 times as wide squared should be 4.41, not a little more; and an answer must be a number.
+  // 1.1 squared should be 1.21, not a little more; and the answer must be a number.
   return static_cast<std::size_t>(std::ceil(std::min(runs, 1e15) * (1 - 1e-12)));
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 using Counts = std::vector<std::uint64_t>;
 
-/// C(n, k); fits, with its last factor, up to C(66, 33) / 33.
+/// C(n, k): 64 bits hold it, with the factor before the last division, up to C(62, 31).
 std::uint64_t choose(std::size_t n, std::size_t k) {
   std::uint64_t ways = 1;
   for (std::size_t taken = 1; taken <= k; taken++) ways = ways * (n - k + taken) / taken;

@@ -16,7 +16,7 @@ struct Tail {
 };
 
 /// Of the C(n+m, n) ways to call n of n+m pooled values x. `groups`: how many values are equal, in
-/// ascending order, n+m in all. n, m <= 33; u2 = 2 U.
+/// ascending order, n+m in all. n, m <= 31; u2 = 2 U.
 Tail count_u(std::span<const std::size_t> groups, std::size_t n, std::size_t m, std::size_t u2);
 /// Of the 2^n ways to give n differences a sign. `groups`: how many are equally far from 0,
 /// nearest first, n <= 63 in all; w2 = 2 W+.

@@ -1,6 +1,6 @@
 // How often compare and gate cry wolf, and how often they see what is there.
 //
-//   gate_operating_characteristics [SESSIONS] [SEED]
+//   gate_operating_characteristics [SESSIONS] [SEED] [PART OF A SCENARIO'S NAME]
 //
 // Simulates sessions of a base and a new result, each with runs whose noise is known, puts them
 // through the very comparison and gate of the program, and counts: in how many sessions any cell is
@@ -158,8 +158,9 @@ void print(const Scenario& scenario, const Counts& counts, std::size_t sessions)
 int main(int argc, char** argv) {
   const std::size_t sessions = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 2000;
   const std::uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 7;
+  const std::string wanted = argc > 3 ? argv[3] : "";
   if (sessions == 0) {
-    std::fprintf(stderr, "usage: %s [SESSIONS] [SEED]\n", argv[0]);
+    std::fprintf(stderr, "usage: %s [SESSIONS] [SEED] [PART OF A SCENARIO'S NAME]\n", argv[0]);
     return 2;
   }
   std::vector<Scenario> scenarios{
@@ -195,6 +196,7 @@ int main(int argc, char** argv) {
   std::printf("|%s|---:|----:|--------:|--------:|--------:|--------:|--------:|\n",
               std::string(46, '-').c_str());
   for (const Scenario& scenario : scenarios) {
+    if (std::string(scenario.name).find(wanted) == std::string::npos) continue;
     print(scenario, simulate(scenario, sessions, seed), sessions);
   }
   return EXIT_SUCCESS;

@@ -156,6 +156,27 @@ TEST(CompareVerdict, ThinTailsAreUnknown) {
   }
 }
 
+TEST(CompareVerdict, TestAndIntervalMustAgree) {
+  // With ties and few runs p can be low enough while the interval still holds zero.
+  std::size_t disagreements = 0;
+  std::mt19937 random(3);
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<double> base, next;
+    for (int i = 0; i < 5; ++i) {
+      base.push_back(10 + static_cast<double>(random() % 4));
+      next.push_back(11 + static_cast<double>(random() % 4));
+    }
+    const Contrast contrast = only_contrast(compare(two(base, next), {}));
+    const Estimate& estimate = *contrast.estimate;
+    const bool excludes_zero = *estimate.low > 0 || *estimate.high < 0;
+    const bool shown = contrast.verdict == Verdict::improved ||
+                       contrast.verdict == Verdict::regressed || contrast.verdict == Verdict::small;
+    EXPECT_EQ(shown, estimate.p <= 0.05 && excludes_zero);
+    disagreements += (estimate.p <= 0.05) != excludes_zero;
+  }
+  EXPECT_GT(disagreements, 0U) << "else this tests nothing";
+}
+
 TEST(CompareVerdict, OneOutlierChangesNothingAndIsShown) {
   auto next = around(100e3, 10, 0.002);
   next[4] *= 0.6;
@@ -184,6 +205,14 @@ TEST(CompareVerdict, UnknownSaysHowManyRunsWouldAnswer) {
   ASSERT_TRUE(contrast.runs_needed);
   EXPECT_GT(*contrast.runs_needed, 6U);
   EXPECT_NE(contrast.reason.find("runs a side would answer"), std::string::npos) << contrast.reason;
+}
+
+TEST(CompareVerdict, ANoisyUnknownAsksForQuietRunsInstead) {
+  const auto comparison = compare(two(around(100e3, 6, 0.6), around(99e3, 6, 0.6)), {});
+  const Contrast& contrast = only_contrast(comparison);
+  ASSERT_EQ(contrast.verdict, Verdict::unknown);
+  EXPECT_FALSE(contrast.runs_needed);
+  EXPECT_NE(contrast.reason.find("make them quieter"), std::string::npos) << contrast.reason;
 }
 
 TEST(CompareVerdict, LeastEffectsPerCell) {

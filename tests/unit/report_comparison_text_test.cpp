@@ -218,6 +218,14 @@ TEST(ComparisonText, AdviceIsNotGivenTwice) {
           "QD32/patch1-10: runs vary by 1.9 %; about 24 blocks would answer; --pairs 24\n"));
 }
 
+TEST(ComparisonText, NobodyIsSentToMakeThousandsOfRuns) {
+  compare::Comparison sample = testing::paired_blocks();
+  sample.cells[2].metrics[0].contrasts[0].runs_needed = 2774;
+  const std::string text = comparison_text(sample, {100});
+  EXPECT_TRUE(has(text, "rather make them quieter"));
+  EXPECT_FALSE(has(text, "--pairs 2774"));
+}
+
 TEST(ComparisonText, GeomeansOverDifferentCellsSayItEach) {
   compare::Comparison sample = testing::task_work_series();
   sample.geomeans[1].cells = 2;

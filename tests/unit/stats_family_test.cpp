@@ -50,6 +50,7 @@ TEST(Reachability, IsThatOfTheTable) {
   // Equality counts: 3 against 3 give 2/20 at the least, 2 pairs give 1/2.
   EXPECT_EQ(least_runs_per_side(1, .1), 3U);
   EXPECT_EQ(least_pairs(1, .5), 2U);
+  EXPECT_EQ(least_runs_per_side(3, .3), 3U);  // .3 / 3 is a little less than .1 in binary
   EXPECT_EQ(least_runs_per_side(1, 1), 1U);
   // An absurd demand still gets an answer.
   EXPECT_GT(least_runs_per_side(1'000'000, 1e-300), 900U);
@@ -118,7 +119,7 @@ TEST(NormalDistribution, QuantileIsTheInverse) {
 TEST(RunsForHalfWidth, GrowWithTheSquare) {
   EXPECT_EQ(runs_for_half_width(10, 2, 1), 40U);
   EXPECT_EQ(runs_for_half_width(10, 2.1, 1), 45U);    // 44.1
-  EXPECT_EQ(runs_for_half_width(100, 2.1, 1), 441U);  // 2.1 squared is above 4.41 in binary
+  EXPECT_EQ(runs_for_half_width(100, 1.1, 1), 121U);  // a little more than 121 in binary
   EXPECT_EQ(runs_for_half_width(10, .015, .01), 23U);
   EXPECT_EQ(runs_for_half_width(10, 1, 1), 10U);
   EXPECT_EQ(runs_for_half_width(10, 1, 3), 2U);  // fewer would do
@@ -142,6 +143,7 @@ TEST(ChanceBeyondMargin, ExplainsAGateOfTwoPercentOnHostedRunners) {
 
 TEST(ChanceBeyondMargin, KnowsItsEnds) {
   EXPECT_EQ(chance_beyond_margin(.02, 0, 5, 5), 0);
+  EXPECT_EQ(chance_beyond_margin(0, 0, 5, 5), 0);
   EXPECT_EQ(chance_beyond_margin(0, .01, 5, 5), .5);
   EXPECT_LT(chance_beyond_margin(.05, .01, 5, 5), 1e-12);
   EXPECT_EQ(chance_beyond_margin(.02, .01, 3, 8), chance_beyond_margin(.02, .01, 8, 3));

@@ -98,6 +98,8 @@ TEST(BatchMeans, AreRefusedWhenTheyStillCorrelate) {
   EXPECT_NEAR(serial_correlation(drift->means)->r1, .7, 1e-12);
   // With 8 batches the drift passes: r1 = .625 against .707.
   EXPECT_TRUE(batch_means(drifting, 8)->accepted);
+  // To and fro is no independence either: r1 = -.9.
+  EXPECT_FALSE(batch_means(Values{1, 2, 1, 2, 1, 2, 1, 2, 1, 2}, 10)->accepted);
   Values scattered;
   for (int i = 0; i < 200; i++) scattered.push_back(1000 + i * i * 37 % 101);
   EXPECT_TRUE(batch_means(scattered, 10)->accepted);
