@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <random>
+#include <string_view>
 
 #include "base/base.hpp"
 #include "command/import_argv.hpp"
@@ -30,8 +32,10 @@ bool exists(const std::string& path) {
 /// Of the page: as wide as the terminal where there is one, within what the tables are made for.
 std::size_t page_columns() {
   constexpr std::size_t kLeast = 80, kMost = 100;
-  const char* given = std::getenv("COLUMNS");
-  std::size_t columns = given != nullptr ? std::strtoul(given, nullptr, 10) : 0;
+  const char* text = std::getenv("COLUMNS");
+  const std::string_view given = text != nullptr ? text : "";
+  std::size_t columns = 0;
+  std::from_chars(given.data(), given.data() + given.size(), columns);
   winsize size{};
   if (columns == 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) columns = size.ws_col;
   return std::clamp(columns, kLeast, kMost);

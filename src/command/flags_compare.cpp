@@ -119,8 +119,8 @@ std::vector<Entry> comparing_flags() {
              limits("--min-effect", &ComparingOptions::min_effects))
           .repeatable()
           .default_is("iops=1%")
-          .more("A comma-separated list of METRIC=N%, each for all cells or, as PATTERN:METRIC=N%, "
-                "for those that fit. Of several that fit a cell the last counts.")
+          .more("A comma-separated list of METRIC=N%. With PATTERN: before it, only for cells that "
+                "fit. Of several that fit a cell the last counts.")
           .verbs(kCompare),
       custom(0, "baseline-of", "WHICH", "first: all against the base; prev: also step by step",
              [](Options& options, const std::string& text) {

@@ -57,7 +57,8 @@ std::vector<base::Problem> problems_of_current_exception() {
   } catch (const base::SystemError& error) {
     return {error.problem()};
   } catch (const std::bad_alloc&) {
-    return {{base::ExitCode::cannot, "out of memory", "use a smaller --depth"}};
+    return {{base::ExitCode::cannot, "out of memory",
+             "use a smaller --depth, or compare smaller results"}};
   } catch (const std::exception& error) {
     return {{base::ExitCode::internal, fmt::format("internal error: {}", error.what()), ""}};
   }

@@ -15,6 +15,7 @@ import tempfile
 import pytest
 
 import helpers
+from documents import save, template  # noqa: F401  (fixtures)
 from helpers import ROOT, SANITIZE, execute, parse_document, started, unavailable
 from targets import (  # noqa: F401  (fixtures)
     area, attach_loop, blank_zram, empty, f1, f2, fuse_file, img, loop, odd, one, sparse,
