@@ -259,9 +259,8 @@ void describe(const std::vector<Side>& sides, Comparison& comparison) {
   comparison.paired = some && all;
   for (const Label& label : comparison.labels) {
     if (label.kernels.size() <= 1) continue;
-    comparison.notes.push_back(
-        {"mixed-label", fmt::format("{} joins runs of different kernels: {}", label.name,
-                                    joined(label.kernels))});
+    comparison.notes.push_back({"mixed-label", fmt::format("{} joins runs of different kernels: {}",
+                                                           label.name, joined(label.kernels))});
   }
   note_order(comparison, comparison.notes);
   note_age(comparison, comparison.notes);
