@@ -19,9 +19,7 @@ constexpr std::size_t kMostLevels = 64;
 // A result takes about eight times its size; a list of nothing but "" would take thirty.
 constexpr std::size_t kMostMemoryPerByte = 20;
 
-constexpr const char* kNoResult = "no result of uringbench";
-constexpr const char* kNotOurs =
-    "uringbench did not write this: take the file as it was, or measure again";
+constexpr const char* kSpoilt = "take the file as it was written, or measure again";
 
 // "NaN" and "Infinity" are no JSON, but some programs write them; "-Infinity" is met at its "I".
 bool is_no_number(std::string_view rest) {
@@ -29,7 +27,7 @@ bool is_no_number(std::string_view rest) {
 }
 
 [[noreturn]] void refuse_text(std::string_view text, const std::string& name, std::size_t byte,
-                              const std::string& path) {
+                              const std::string& path, const Parsing& parsing) {
   const bool blank = std::all_of(text.begin(), text.end(), [](char c) {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
   });
@@ -43,12 +41,13 @@ bool is_no_number(std::string_view rest) {
                     "copy it again, or measure again");
   }
   const std::string_view before = text.substr(0, byte - 1);
-  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+  const auto line = parsing.lines_before + 1 +
+                    static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
   const std::size_t line_begin = before.rfind('\n') + 1;  // npos + 1 is 0
   throw UserError(ExitCode::internal,
                   fmt::format("{}: is not JSON: line {}, column {} cannot be read{}", name, line,
                               byte - line_begin, where),
-                  "a result is what uringbench writes with --json");
+                  parsing.hint);
 }
 
 // Makes values of what the parser sees, which by itself takes any depth and lets a later key hide
@@ -78,7 +77,11 @@ class Builder : public nlohmann::json_sax<Json> {
   bool key(std::string& key) override {
     Level& level = levels_.back();
     level.key = key;
-    if (level.has(key)) {
+    const bool number = key[0] >= '0' && key[0] <= '9';  // the terminator of an empty key is none
+    if (level.has(key) && parsing_.numbers_may_repeat && number) {
+      level.value->erase(key);
+      --level.items;
+    } else if (level.has(key)) {
       throw UserError(ExitCode::not_comparable,
                       fmt::format("{}: {}: stands there twice", name_, path()),
                       "remove the one that is wrong, or measure again");
@@ -98,9 +101,9 @@ class Builder : public nlohmann::json_sax<Json> {
     const bool inside = byte <= text_.size();
     if (error.id == kOutOfRange || (inside && is_no_number(text_.substr(byte - 1)))) {
       throw UserError(ExitCode::not_comparable,
-                      fmt::format("{}: {}: is not a finite number", name_, path()), kNotOurs);
+                      fmt::format("{}: {}: is not a finite number", name_, path()), kSpoilt);
     }
-    refuse_text(text_, name_, byte, path());
+    refuse_text(text_, name_, byte, path(), parsing_);
   }
 
  private:
@@ -189,7 +192,7 @@ class Builder : public nlohmann::json_sax<Json> {
   [[noreturn]] void refuse(const std::string& reason) const {
     const std::string where = path();
     throw UserError(ExitCode::internal,
-                    fmt::format("{}: is {}: {}{}", name_, kNoResult, reason,
+                    fmt::format("{}: is no {}: {}{}", name_, parsing_.what, reason,
                                 where.empty() || where.size() > 60 ? "" : " (" + where + ')'));
   }
 

@@ -20,6 +20,12 @@ struct Parsing {
   /// afterwards. Cells are nearly all of a document: so no tree of all of it ever stands.
   std::function<void(const nlohmann::ordered_json& cell, std::size_t index)> see_cell = {};
   std::size_t most_members = 1000;  ///< of an object
+  /// Of a key that begins with a digit the last value counts: older versions of fio write such keys
+  /// twice.
+  bool numbers_may_repeat = false;
+  std::size_t lines_before = 0;  ///< of the file, before the text begins
+  const char* what = "result of uringbench";
+  const char* hint = "a result is what uringbench writes with --json";
 };
 
 /// Parses under limits, so that no file can exhaust memory or stack: size, nesting, members of an

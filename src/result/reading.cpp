@@ -34,7 +34,7 @@ void Place::refuse(const std::string& wanted) const {
   throw base::UserError(base::ExitCode::not_comparable,
                         fmt::format("{}: {}{}must be {}, is {}", document_, way,
                                     way.empty() ? "" : ": ", wanted, words_for(value_)),
-                        "uringbench did not write this: take the file as it was, or measure again");
+                        "take the file as it was written, or measure again");
 }
 
 std::optional<Place> Place::find(std::string_view key) const {
@@ -52,7 +52,7 @@ Place Place::at(std::string_view key) const {
   if (const auto member = find(key)) return *member;
   throw base::UserError(base::ExitCode::not_comparable,
                         fmt::format("{}: {}: is missing", document_, with_key(path(), key)),
-                        "a result has it: take the file as it was, or measure again");
+                        "take the file as it was written, or measure again");
 }
 
 void Place::for_members(
