@@ -172,8 +172,10 @@ void add_unknown_settings(Document& document, const std::vector<KnownSettings>& 
        "state them with --import-argv"});
 }
 
-Document load_any(const std::string& path, Detail detail, const ImportHints& hints) {
-  const std::string text = read_file(path);
+namespace {
+
+Document document_of(const std::string& text, const std::string& path, Detail detail,
+                     const ImportHints& hints) {
   constexpr std::string_view kOurs = "\"uringbench.result\"";
   constexpr std::string_view kFio = "\"fio version\"";
   constexpr std::size_t kHead = 4096;  // where our writer puts it
@@ -189,6 +191,21 @@ Document load_any(const std::string& path, Detail detail, const ImportHints& hin
   }
   if (text[begin] == '{' || text[begin] == '[') return from_json(text, path, detail);
   return from_log(text, path, hints);
+}
+
+}  // namespace
+
+Document load_any(const std::string& path, Detail detail, const ImportHints& hints) {
+  if (detail == Detail::everything) return document_of(read_file(path), path, detail, hints);
+  bool squeezed = false;
+  const std::string text = read_file_without_histograms(path, squeezed);
+  try {
+    return document_of(text, path, detail, hints);
+  } catch (const UserError&) {
+    // What is wrong stands elsewhere in the text as it is: the message must name that place.
+    if (!squeezed) throw;
+  }
+  return document_of(read_file(path), path, detail, hints);
 }
 
 std::string imported_from(const Document& document) {

@@ -37,6 +37,9 @@ nlohmann::ordered_json parse_json(std::string_view text, const std::string& name
 /// The whole of a file, which is no block device. Throws SystemError(internal) when it cannot be
 /// read, UserError(internal) when it is too large.
 std::string read_file(const std::string& path);
+/// The same without its histograms, which must not stand in memory either; `squeezed`: were there
+/// any?
+std::string read_file_without_histograms(const std::string& path, bool& squeezed);
 
 /// The most bytes that are read.
 inline constexpr std::size_t kMostBytes = std::size_t{512} << 20;

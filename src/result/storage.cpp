@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -16,6 +17,7 @@
 
 #include "result/json_input.hpp"
 #include "result/result.hpp"
+#include "result/squeeze.hpp"
 
 namespace uringbench::result {
 namespace {
@@ -259,7 +261,11 @@ void save_atomically(const std::string& path, const std::string& text) {
   sync_folder(folder);
 }
 
-std::string read_file(const std::string& path) {
+namespace {
+
+/// Gives the bytes of a file in pieces.
+template <typename Take>
+void read_pieces(const std::string& path, Take take) {
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
   if (file.get() < 0) fail("open", path, errno);
   struct stat facts {};
@@ -269,19 +275,44 @@ std::string read_file(const std::string& path) {
     throw UserError(ExitCode::internal, path + ": is a block device, not a result document",
                     "name the file that --json wrote");
   }
-  std::string text;
-  constexpr std::size_t kChunk = std::size_t{1} << 20;
-  text.reserve(static_cast<std::size_t>(facts.st_size) + kChunk);  // growing would copy
-  for (ssize_t got = 1; got > 0;) {
-    const std::size_t have = text.size();
-    if (have > kMostBytes) refuse_size(path);
-    text.resize(have + kChunk);
-    do {
-      got = ::read(file.get(), text.data() + have, kChunk);
-    } while (got < 0 && errno == EINTR);
+  std::string piece(std::size_t{1} << 20, '\0');
+  std::size_t total = 0;
+  while (true) {
+    const ssize_t got = ::read(file.get(), piece.data(), piece.size());
+    if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail("read", path, errno);
-    text.resize(have + static_cast<std::size_t>(got));
+    if (got == 0) return;
+    total += static_cast<std::size_t>(got);
+    if (total > kMostBytes) refuse_size(path);
+    take(std::string_view(piece.data(), static_cast<std::size_t>(got)), facts);
   }
+}
+
+}  // namespace
+
+std::string read_file(const std::string& path) {
+  std::string text;
+  read_pieces(path, [&](std::string_view piece, const struct stat& facts) {
+    const auto size = static_cast<std::size_t>(facts.st_size);
+    if (text.empty()) text.reserve(std::max(size, piece.size()));  // growing would copy
+    text += piece;
+  });
+  return text;
+}
+
+std::string read_file_without_histograms(const std::string& path, bool& squeezed) {
+  Squeezer squeezer;
+  std::string text;
+  read_pieces(path, [&](std::string_view piece, const struct stat& facts) {
+    // What is not well may have to be read again for the message, which a pipe cannot be.
+    if (S_ISREG(facts.st_mode)) {
+      squeezer.feed(piece, text);
+    } else {
+      text += piece;
+    }
+  });
+  squeezer.finish(text);
+  squeezed = squeezer.squeezed();
   return text;
 }
 

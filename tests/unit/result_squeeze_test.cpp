@@ -2,7 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 #include <random>
+
+#include "sample_document.hpp"
 
 namespace uringbench::result {
 namespace {
@@ -59,6 +65,55 @@ TEST(Squeeze, AListWithoutEndIsNotKept) {
   std::string text = R"("buckets": [)";
   while (text.size() < (4U << 20)) text += "[1, 2], ";
   EXPECT_EQ(squeezed(text, 1 << 16), text);
+}
+
+/// A file for the time of a test.
+class File {
+ public:
+  explicit File(const std::string& text)
+      : path_(std::filesystem::temp_directory_path() / ("squeeze-" + std::to_string(::getpid()))) {
+    std::ofstream(path_) << text;
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File() { std::filesystem::remove(path_); }
+  std::string path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string refusal_of(const std::string& path, Detail detail) {
+  try {
+    load_any(path, detail);
+  } catch (const base::UserError& error) {
+    return error.problems().front().what;
+  }
+  return "none";
+}
+
+TEST(Squeeze, FiguresAreReadWithoutHistograms) {
+  Document document = uringbench::testing::full_document();
+  ASSERT_FALSE(document.cells[0].runs[0].latency->buckets.empty());
+  const File file(to_json(document));
+  const Document read = load_any(file.path(), Detail::figures);
+  ASSERT_EQ(read.cells.size(), document.cells.size());
+  const auto& latency = *read.cells[0].runs[0].latency;
+  EXPECT_TRUE(latency.buckets.empty());
+  EXPECT_EQ(latency.count, document.cells[0].runs[0].latency->count);
+  EXPECT_EQ(latency.percentiles, document.cells[0].runs[0].latency->percentiles);
+}
+
+TEST(Squeeze, RefusalsNamePlacesOfTheFileAsItIs) {
+  std::string text = to_json(uringbench::testing::full_document());
+  const auto buckets = text.find("\"buckets\"");
+  const auto comma = text.find(',', text.find("\"cpu\"", buckets));
+  ASSERT_NE(comma, std::string::npos);
+  text[comma] = ';';
+  const File file(text);
+  const std::string expected = refusal_of(file.path(), Detail::everything);
+  EXPECT_NE(expected.find("line "), std::string::npos) << expected;
+  EXPECT_EQ(refusal_of(file.path(), Detail::figures), expected);
 }
 
 }  // namespace
