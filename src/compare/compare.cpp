@@ -59,9 +59,12 @@ Material material_of(const Match& match, const Facts& facts, const std::vector<S
     for (const CellRef& ref : refs) {
       if (&ref == &base || (arms && side > 0)) continue;
       for (std::string& what : unlike_settings(base, ref, varies)) {
-        if (std::find(unlike.begin(), unlike.end(), what) == unlike.end()) {
-          unlike.push_back(std::move(what));
-        }
+        // A setting stands in the cell's name as well: once is enough, by its first word.
+        const std::string title = what.substr(0, what.find(' ') + 1);
+        const bool told = std::any_of(unlike.begin(), unlike.end(), [&](const std::string& one) {
+          return one.starts_with(title);
+        });
+        if (!told) unlike.push_back(std::move(what));
       }
     }
     const auto& fatal = facts.fatal_with_base[side];

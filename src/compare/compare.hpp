@@ -140,8 +140,10 @@ struct Figure {
   std::optional<double> median, cv;
   std::optional<stats::MedianInterval> interval;
   std::optional<double> within_run_cv;  ///< only n = 1: of its intervals, "within one run"
-  std::size_t outliers = 0;             ///< shown, never dropped
-  std::vector<double> values;           ///< in the order of the runs
+  std::optional<double>
+      within_run_r1;           ///< likewise, from 10 intervals on: how alike neighbours are
+  std::size_t outliers = 0;    ///< shown, never dropped
+  std::vector<double> values;  ///< in the order of the runs
 };
 
 /// What a label has of a cell.

@@ -193,6 +193,23 @@ void note_unknowns(const std::vector<Side>& sides, const Comparison& comparison,
   }
 }
 
+/// More than a fifth of the pairs without any difference: the figure is too coarse for a test.
+void note_zeros(const Comparison& comparison, std::vector<Note>& notes) {
+  std::size_t coarse = 0;
+  for (const CellRow& cell : comparison.cells) {
+    for (const MetricRow& row : cell.metrics) {
+      coarse += static_cast<std::size_t>(
+          std::count_if(row.contrasts.begin(), row.contrasts.end(), [](const Contrast& contrast) {
+            return contrast.estimate && 5 * contrast.estimate->zeros > contrast.estimate->n_from;
+          }));
+    }
+  }
+  if (coarse == 0) return;
+  notes.push_back({"equal-pairs", fmt::format("more than a fifth of the pairs do not differ at all "
+                                              "in {}: the figure is too coarse for these runs",
+                                              count_of(coarse, "row"))});
+}
+
 void note_extra_cells(const Comparison& comparison, std::vector<Note>& notes) {
   if (comparison.extra_cells.empty()) return;
   notes.push_back(
@@ -240,10 +257,16 @@ void describe(const std::vector<Side>& sides, Comparison& comparison) {
     }
   }
   comparison.paired = some && all;
+  for (const Label& label : comparison.labels) {
+    if (label.kernels.size() <= 1) continue;
+    comparison.notes.push_back({"mixed-label", fmt::format("{} joins runs of different kernels: {}",
+                                                           label.name, joined(label.kernels))});
+  }
   note_order(comparison, comparison.notes);
   note_age(comparison, comparison.notes);
   note_sessions(sides, comparison, comparison.notes);
   note_unknowns(sides, comparison, comparison.notes);
+  note_zeros(comparison, comparison.notes);
   note_extra_cells(comparison, comparison.notes);
 }
 

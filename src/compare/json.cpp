@@ -141,6 +141,7 @@ Json figure_value(const Figure& figure) {
     put(object, "coverage", figure.interval->coverage);
   }
   put(object, "within_run_cv", figure.within_run_cv);
+  put(object, "within_run_r1", figure.within_run_r1);
   object["outliers"] = figure.outliers;
   object["values"] = Json::array();
   for (const double value : figure.values) {

@@ -14,6 +14,7 @@ using result::Run;
 
 constexpr std::size_t kLeastForSecondOpinion = 15;
 constexpr std::size_t kLeastForOutliers = 5;
+constexpr std::size_t kLeastForSerial = 10;
 
 /// Why a run does not count; empty when it does.
 std::string fault_of(const Run& run) {
@@ -217,6 +218,8 @@ Figure figure_over(const Metric& metric, const Gathered& gathered) {
       rates.push_back(interval.iops);
     }
     if (const auto within = stats::summarize(rates)) figure.within_run_cv = within->cv;
+    const auto serial = stats::serial_correlation(rates);
+    if (serial && rates.size() >= kLeastForSerial) figure.within_run_r1 = serial->r1;
   }
   return figure;
 }

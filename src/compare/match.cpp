@@ -134,7 +134,8 @@ void match_unlike(std::vector<Match>& matches, std::size_t side, SideCells& cell
     nearest->taken = true;
     match.sides[side] = nearest->refs;
     for (const std::string& key : least) {
-      match.unlike[side].push_back(fmt::format("{} {} vs {}", key, *value_of(match.words, key),
+      match.unlike[side].push_back(fmt::format("{} {} vs {}", key_title(key),
+                                               *value_of(match.words, key),
                                                *value_of(nearest->words, key)));
     }
     // Stated by one only, and more than one cell might be meant.

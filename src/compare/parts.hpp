@@ -24,6 +24,9 @@ const std::vector<Key>& keys();
 /// The canonical word for a key by any of its names; the name itself when it is none.
 std::string canonical_key(std::string_view name);
 
+/// The flag that sets a key, by any of its names: what a message calls it.
+std::string key_title(const std::string& name);
+
 /// "5000000000" of "runtime_ns" and the like, for people.
 std::string setting_text(const result::Settings::Value& value);
 

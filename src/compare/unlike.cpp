@@ -27,14 +27,6 @@ std::string key_word(const std::string& key) {
   return key == "runtime_ns" ? "runtime" : key == "warmup_ns" ? "warmup" : canonical_key(key);
 }
 
-std::string key_title(const std::string& key) {
-  const std::string word = key_word(key);
-  for (const Key& one : keys()) {
-    if (word == one.word) return one.flag;
-  }
-  return word;
-}
-
 std::string shown(const std::string& key, const Settings::Value& value) {
   const auto* number = std::get_if<std::int64_t>(&value);
   if (number != nullptr && key.ends_with("_ns")) {
@@ -71,7 +63,7 @@ std::vector<std::string> unlike_settings(const CellRef& a, const CellRef& b,
   std::set<std::string> told;
   const auto tell = [&](const std::string& key, const std::string& left, const std::string& right) {
     if (varies.count(key_word(key)) == 0 && told.insert(key_word(key)).second) {
-      unlike.push_back(fmt::format("{} {} vs {}", key_title(key), left, right));
+      unlike.push_back(fmt::format("{} {} vs {}", key_title(key_word(key)), left, right));
     }
   };
   for (const auto& [key, value] : a.cell->asked.entries()) {

@@ -141,6 +141,14 @@ std::string canonical_key(std::string_view name) {
   return wanted;
 }
 
+std::string key_title(const std::string& name) {
+  const std::string word = canonical_key(name);
+  for (const Key& one : keys()) {
+    if (word == one.word) return one.flag;
+  }
+  return word;
+}
+
 Words words_of(std::string_view cell_id) {
   Words words;
   for (const std::string_view part : parts_of(cell_id)) {

@@ -98,8 +98,9 @@ std::string explanation(const Comparison& comparison, Verdict verdict) {
           "no change nor a hint of one. An interval shrinks with the square root of the runs: half "
           "the width takes four times as many. So take {}, or make the runs quieter (longer, "
           "pinned CPUs, an idle machine, no frequency scaling). Decide the number beforehand; do "
-          "not repeat until the verdict pleases. For a drifting machine, alternate the sides: "
-          "uringbench ab.",
+          "not repeat until the verdict pleases. Where the machine drifts, let the sides take "
+          "turns "
+          "(docs/comparing.md has a script).",
           more);
     case Verdict::insufficient:
       return fmt::format(

@@ -39,6 +39,22 @@ TEST(CompareVerdict, OneRunShowsAChangeAndProvesNothing) {
   EXPECT_EQ(comparison.cells_compared, 1U);
 }
 
+TEST(CompareVerdict, InsideOneRunThereIsOnlyADiagnosis) {
+  auto sides = two({100}, {100});
+  for (int i = 0; i < 12; ++i) {
+    // The series of the oracle, whose neighbours are alike.
+    const double rate = std::vector<double>{
+        100, 101, 103, 102, 101, 99, 98, 99, 101, 102, 104, 103}[static_cast<unsigned>(i)];
+    sides[0].sources[0].document.cells[0].runs[0].intervals.push_back({1'000'000'000, 1, rate});
+  }
+  const auto comparison = compare(sides, {});
+  const auto& figures = comparison.cells[0].metrics[0].figures;
+  EXPECT_NEAR(*figures[0].within_run_r1, 0.6228367193, 1e-9);
+  EXPECT_GT(*figures[0].within_run_cv, 0.01);
+  EXPECT_FALSE(figures[1].within_run_cv);
+  EXPECT_EQ(only_contrast(comparison).verdict, Verdict::insufficient);
+}
+
 TEST(CompareVerdict, ThreeRunsAreTooFewAndFourAreNot) {
   EXPECT_EQ(verdict_of(around(100, 3), around(50, 3)), Verdict::insufficient);
   EXPECT_EQ(verdict_of(around(100, 4), around(50, 4)), Verdict::regressed);
@@ -266,6 +282,15 @@ TEST(ComparePairs, AFailedRunTakesItsPartnerAlong) {
   const auto comparison = compare(sides, {});
   EXPECT_EQ(only_contrast(comparison).estimate->n_from, 9U);
   EXPECT_TRUE(only_contrast(comparison).estimate->paired);
+}
+
+TEST(ComparePairs, EqualPairsAreTold) {
+  auto b = around(100e3, 10);
+  b[0] *= 1.01;
+  const auto comparison = compare(arms_of(around(100e3, 10), b), {});
+  EXPECT_EQ(only_contrast(comparison).estimate->zeros, 9U);
+  EXPECT_TRUE(std::any_of(comparison.notes.begin(), comparison.notes.end(),
+                          [](const Note& note) { return note.code == "equal-pairs"; }));
 }
 
 TEST(ComparePairs, FivePairsCanShowNothing) {
