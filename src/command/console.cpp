@@ -8,6 +8,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "command/signals.hpp"
@@ -119,7 +120,9 @@ void Console::error(const base::Problem& problem) {
 
 void Console::verdict(const std::string& line) {
   progress("");
-  write_error(printable(line) + "\n");
+  std::string one = printable(line);
+  std::replace(one.begin(), one.end(), '\n', '?');  // names may hold anything
+  write_error(one + "\n");
 }
 
 void Console::progress(const std::string& line) {
