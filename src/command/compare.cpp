@@ -41,23 +41,20 @@ std::size_t page_columns() {
   return std::clamp(columns, kLeast, kMost);
 }
 
-bool may_color(bool on_stdout) {
+bool may_color() {
   const char* refused = std::getenv("NO_COLOR");
-  if (refused != nullptr && *refused != '\0') return false;
-  return on_stdout && isatty(STDOUT_FILENO) != 0;
+  return (refused == nullptr || *refused == '\0') && isatty(STDOUT_FILENO) != 0;
 }
 
 std::string drawn(const compare::Comparison& comparison, const compare::GateResult* gate,
-                  const Options& options, bool on_stdout) {
+                  const Options& options, bool color) {
   if (options.format == "md") return report::comparison_markdown(comparison, gate);
   if (options.format == "csv") return report::comparison_csv(comparison, gate);
   if (options.format == "junit") return report::comparison_junit(comparison, gate);
   if (options.format == "json") return compare::to_json(comparison, gate);
-  return report::comparison_text(comparison,
-                                 {.columns = page_columns(),
-                                  .color = may_color(on_stdout),
-                                  .explain = options.comparing.explain},
-                                 gate);
+  return report::comparison_text(
+      comparison, {.columns = page_columns(), .color = color, .explain = options.comparing.explain},
+      gate);
 }
 
 std::uint64_t random_seed() {
@@ -118,11 +115,14 @@ void draw(const compare::Comparison& comparison, const compare::GateResult* gate
   const bool document_on_stdout = options.json_path == "-";
   if (document_on_stdout) console.document(compare::to_json(comparison, gate));
   if (!document_on_stdout || options.format != "json") {
-    const std::string text = drawn(comparison, gate, options, !document_on_stdout);
+    const bool color = options.format == "text" && !document_on_stdout && may_color();
+    const std::string text = drawn(comparison, gate, options, color);
     // What programs read goes out as it is: line ends and all.
     const bool for_programs = options.format != "text" && options.format != "md";
     if (for_programs && !document_on_stdout) {
       console.document(text);
+    } else if (color) {
+      console.colored(text);
     } else {
       console.text(text);
     }

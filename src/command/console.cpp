@@ -8,6 +8,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "command/signals.hpp"
@@ -15,12 +16,21 @@
 namespace uringbench::command {
 namespace {
 
+/// Does a change of colour, ESC [ … m, begin here?
+bool is_color(std::string_view text) {
+  if (!text.starts_with("\x1b[")) return false;
+  const auto end = text.find_first_not_of("0123456789;", 2);
+  return end != std::string_view::npos && text[end] == 'm';
+}
+
 /// File names may hold anything, and a terminal obeys what it is sent.
-std::string printable(std::string_view text) {
+std::string printable(std::string_view text, bool with_color = false) {
   std::string result(text);
-  for (char& c : result) {
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    const char c = result[i];
     const auto byte = static_cast<unsigned char>(c);
-    if ((byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f) c = '?';
+    const bool obeyed = (byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f;
+    if (obeyed && !(with_color && is_color(text.substr(i)))) result[i] = '?';
   }
   return result;
 }
@@ -82,6 +92,8 @@ void Console::text(std::string_view text) {
   }
 }
 
+void Console::colored(std::string_view text) { write_out(printable(text, true)); }
+
 void Console::document(std::string_view json) { write_out(json); }
 
 void Console::detail(const std::string& message) {
@@ -108,7 +120,9 @@ void Console::error(const base::Problem& problem) {
 
 void Console::verdict(const std::string& line) {
   progress("");
-  write_error(printable(line) + "\n");
+  std::string one = printable(line);
+  std::replace(one.begin(), one.end(), '\n', '?');  // names may hold anything
+  write_error(one + "\n");
 }
 
 void Console::progress(const std::string& line) {

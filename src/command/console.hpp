@@ -19,6 +19,8 @@ class Console {
 
   /// Lines for people and for scripts that parse t/io_uring; flushed at once.
   void text(std::string_view text);
+  /// The same for text whose author has coloured it: nothing else in it is obeyed.
+  void colored(std::string_view text);
   /// The document, on stdout.
   void document(std::string_view json);
 

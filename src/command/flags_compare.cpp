@@ -65,6 +65,7 @@ void set_filter(Options& options, const std::string& text) {
 }
 
 void set_import_argv(Options& options, const std::string& text) {
+  if (text.empty()) throw UserError(ExitCode::usage, "--import-argv: must not be empty");
   hints_of("--import-argv", text);
   options.comparing.import_argv = text;
 }

@@ -59,6 +59,11 @@ bool is_known(const plan::Options& options, const Setting& setting) {
   return setting.always || options.was_given(setting.flag);
 }
 
+/// Whether -P1 found a node only the machine knew on which it ran.
+bool is_word_known(const plan::Options& options, const Setting& setting) {
+  return is_known(options, setting) && !(options.numa && setting.key == std::string_view("numa"));
+}
+
 /// t/io_uring polls unless told otherwise, and never what cannot be polled.
 void poll_as_there(plan::Options& options) {
   if (options.nop || options.aio || options.sync) {
@@ -104,7 +109,7 @@ std::string cell_words(const plan::Options& options) {
     const bool known =
         key == word ||  // "randread"
         std::any_of(std::begin(kSettings), std::end(kSettings), [&](const Setting& setting) {
-          return key == setting.word && is_known(options, setting);
+          return key == setting.word && is_word_known(options, setting);
         });
     if (known) kept += (kept.empty() ? "" : " ") + word;
   }

@@ -32,7 +32,8 @@ def save(tmp_path):
     """save(document, name) → path of the file."""
     def write(document, name):
         path = tmp_path / name
-        path.write_text(json.dumps(document, indent=1))
+        path.write_text(json.dumps(document, indent=1 if len(document.get("cells", [])) < 100
+                                   else None))
         return path
     return write
 
@@ -78,15 +79,15 @@ def set_depth(cell, depth):
 
 def cell_like(cell, depth, values, seconds, days=0):
     """A cell of this depth, with a run for each of the values, one a second."""
-    made = copy.deepcopy(cell)
-    runs = made["runs"]
-    made["runs"] = []
+    made = copy.deepcopy({**cell, "runs": []})
     for index, value in enumerate(values):
-        run = copy.deepcopy(runs[index % len(runs)])
-        run.update(index=index, started_at=time_after(seconds + index, days))
-        # What decides nothing shall not vary either, unless a test makes it.
-        run["latency_ns"] = copy.deepcopy(runs[0]["latency_ns"])
-        run["cpu"] = copy.deepcopy(runs[0]["cpu"])
+        # What decides nothing shall not vary, unless a test makes it: all are like the first run.
+        # Of all that tests change there are copies; copies of histograms would take minutes.
+        run = dict(cell["runs"][0], index=index, started_at=time_after(seconds + index, days))
+        for part in ("latency_ns", "cpu", "errors"):
+            run[part] = dict(run[part])
+        for part in ("intervals", "threads"):
+            run[part] = [dict(one) for one in run[part]]
         set_iops(run, value)
         made["runs"].append(run)
     set_depth(made, depth)

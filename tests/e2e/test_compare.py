@@ -43,7 +43,7 @@ def test_real_but_small(run, template, two):
 
 
 def test_noise_is_unknown_and_says_what_it_takes(run, template, two):
-    files = two(*pair(template, -0.01, share=0.05, count=6))
+    files = two(*pair(template, -0.01, share=0.02, count=6))
     comparison = compared(run, *files)
     assert verdicts(comparison) == {128: "UNKNOWN"}
     assert contrasts(comparison)[0]["runs_needed"] > 6

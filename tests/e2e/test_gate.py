@@ -48,6 +48,15 @@ def test_of_latency_more_is_worse(run, template, two, metric, change, rc):
     assert f"latency {metric}" in result.out
 
 
+def test_a_fixed_baseline_notices_what_creeps(run, template, save):
+    """Ten versions, each 1 % slower than the one before: every step passes, the sum does not."""
+    files = [save(make(template, noisy(MIDDLE * 0.99**i, 0.001, seed=i)), f"v{i}.json")
+             for i in range(10)]
+    for before, after in zip(files, files[1:]):
+        gate(run, before, after, rc=0)
+    gate(run, files[0], files[9], rc=3)
+
+
 def test_every_gated_metric_counts(run, template, two):
     base, new = pair(template)
     set_latency(base, "p99", noisy(1e6, 0.01, seed=3))

@@ -118,8 +118,8 @@ TEST(ParseCompare, ListsRefuseWhatTheyDoNotKnow) {
   for (const char* flag :
        {"--varies=", "--varies=,kernel", "--min-effect=", "--min-effect=1%", "--min-effect=iops=x%",
         "--min-effect=iops=-1%", "--min-effect=iops=nan%", "--min-effect=iops=1",
-        "--filter=", "--filter=qd=(1|4", "--metrics=", "--import-argv=-d0", "--import-argv='-d8",
-        "--bootstrap=x", "--baseline-of=last", "--format=xml", "--json="}) {
+        "--filter=", "--filter=qd=(1|4", "--metrics=", "--import-argv=-d0", "--import-argv=",
+        "--import-argv='-d8", "--bootstrap=x", "--baseline-of=last", "--format=xml", "--json="}) {
     const std::string name = std::string(flag).substr(0, std::string(flag).find('='));
     EXPECT_TRUE(refusal(with(flag)).starts_with(name)) << flag << ": " << refusal(with(flag));
   }
@@ -251,7 +251,7 @@ TEST(ImportArgv, WhatIsGivenCounts) {
             "numa=0")
       << "batches are cut down to the depth there, too";
   EXPECT_TRUE(cell("-u1 -b4096 /dev/ng0n1").find("passthrough=1") != std::string::npos);
-  EXPECT_TRUE(cell("-P1 f").ends_with("numa=0")) << "whether nodes were found is not known";
+  EXPECT_EQ(cell("-P1 f").find("numa"), std::string::npos) << "was a node found? Nobody knows";
 }
 
 TEST(ImportArgv, NeitherNoOpsNorOtherEnginesPoll) {
