@@ -183,13 +183,27 @@ void note_unknowns(const std::vector<Side>& sides, const Comparison& comparison,
         {"unknown-settings", fmt::format("not stated on every side, so not known to be equal: {}",
                                          joined({unstated.begin(), unstated.end()}))});
   }
+  // Many files say the same of themselves: once is enough.
+  std::vector<std::pair<Note, std::vector<std::string>>> told;
   for (const Side& side : sides) {
     for (const Source& source : side.sources) {
       if (result::imported_from(source.document).empty()) continue;
       for (const auto& finding : source.document.findings) {
-        notes.push_back({finding.code, source.name + ": " + finding.message});
+        const auto known = std::find_if(told.begin(), told.end(), [&](const auto& one) {
+          return one.first.message == finding.message;
+        });
+        if (known == told.end()) {
+          told.push_back({{finding.code, finding.message}, {source.name}});
+        } else {
+          add_once(known->second, source.name);
+        }
       }
     }
+  }
+  for (const auto& [note, files] : told) {
+    const std::string others =
+        files.size() == 1 ? "" : fmt::format(" and {} more", count_of(files.size() - 1, "file"));
+    notes.push_back({note.code, files.front() + others + ": " + note.message});
   }
 }
 

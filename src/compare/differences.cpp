@@ -254,6 +254,37 @@ std::optional<double> device_celsius(const Document& document) {
   return highest;
 }
 
+/// Other programs record next to nothing of the machine. That is told once, and not fact by fact:
+/// is it only imported sides that lack this one, while the others agree?
+bool only_imports_lack_it(const Fact& fact, const std::vector<Side>& sides) {
+  std::set<std::string> recorded;
+  bool lacking = false;
+  for (const Side& side : sides) {
+    for (const Source& source : side.sources) {
+      const Value value = fact.value(source.document);
+      if (value) {
+        recorded.insert(*value);
+      } else if (result::imported_from(source.document).empty()) {
+        return false;
+      } else {
+        lacking = true;
+      }
+    }
+  }
+  return lacking && recorded.size() == 1;
+}
+
+Difference machine_of_imports(const std::vector<Side>& sides) {
+  Difference difference{Kind::warning, "machine, kernel options and queue", {}};
+  for (const Side& side : sides) {
+    const bool imported = std::any_of(
+        side.sources.begin(), side.sources.end(),
+        [](const Source& source) { return !result::imported_from(source.document).empty(); });
+    difference.values.push_back(imported ? kUnknown : "recorded");
+  }
+  return difference;
+}
+
 Kind kind_of(const Fact& fact, bool known_ones_differ, const Options& options,
              const std::set<std::string>& varies) {
   if (varies.count(fact.varies) != 0) return Kind::declared;
@@ -268,6 +299,7 @@ Facts compare_facts(const std::vector<Side>& sides, const Options& options,
                     const std::set<std::string>& varies) {
   Facts facts;
   facts.fatal_with_base.resize(sides.size());
+  bool imports_lack_some = false;
   for (const Fact& fact : all_facts(sides)) {
     std::vector<std::string> values;
     std::vector<bool> mixed;  // documents of one side differ
@@ -289,6 +321,10 @@ Facts compare_facts(const std::vector<Side>& sides, const Options& options,
       continue;
     }
     const Kind kind = kind_of(fact, stated.size() > 1, options, varies);
+    if (kind == Kind::warning && only_imports_lack_it(fact, sides)) {
+      imports_lack_some = true;
+      continue;
+    }
     if (kind == Kind::fatal) {
       for (std::size_t side = 0; side < sides.size(); ++side) {
         // A base whose documents differ spoils every contrast.
@@ -300,6 +336,7 @@ Facts compare_facts(const std::vector<Side>& sides, const Options& options,
     }
     facts.differences.push_back({kind, fact.what, std::move(values)});
   }
+  if (imports_lack_some) facts.differences.push_back(machine_of_imports(sides));
   const double cpus = sides.front().sources.empty()
                           ? 1
                           : std::max(1, sides.front().sources[0].document.identity.cpus_online);

@@ -103,6 +103,7 @@ Table step_table(const Comparison& comparison, const std::vector<NamedRow>& rows
 // "geomean over 3 of 3 cells: patch1-10 +9.7%, patch11 +12.3%".
 std::string geomean_line(const Comparison& comparison, std::size_t metric) {
   Gathered means;
+  if (comparison.cells.size() < 2) return "";  // the mean of one cell is that cell
   for (const compare::Geomean& one : comparison.geomeans) {
     if (one.metric != metric || one.from != 0 || !one.change) continue;
     const ChangeWords words = change_words(*one.change, one.low, one.high, 0);

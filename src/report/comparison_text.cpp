@@ -33,7 +33,9 @@ std::string tables_of(const Comparison& comparison, std::size_t metric,
   const std::string title = printable(shown.title);
   const std::vector<ComparisonRow> rows = rows_of(comparison, metric);
   if (rows.empty()) return fmt::format("\n{}: no cell has it\n", title);
+  // The mean of one cell is that cell.
   const bool geomean =
+      comparison.cells.size() > 1 &&
       std::any_of(comparison.geomeans.begin(), comparison.geomeans.end(),
                   [&](const compare::Geomean& one) { return one.metric == metric; });
   std::string out = fmt::format("\n{} ({}){}\n", title, direction_words(shown),

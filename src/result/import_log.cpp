@@ -280,8 +280,7 @@ Document from_log(std::string_view text, const std::string& name, const ImportHi
   for (Cell& cell : document.cells) summarize(cell);
   document.findings.push_back(
       {"info", "per-second-lines",
-       fmt::format("the IOPS of a log are the mean of its lines of one second each, {} in {} runs",
-                   lines, log.invocations.size()),
+       "the IOPS of a log are the mean of its lines of one second each, not their maximum",
        "measure with --json, which divides all I/Os by the time they took"});
   add_unknown_settings(document, cells, "the log");
   return document;

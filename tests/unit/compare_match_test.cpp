@@ -339,6 +339,24 @@ TEST(CompareMatch, FewerWordsMatchWhatTheyDoNotContradict) {
   EXPECT_TRUE(has_note(comparison, "unknown-settings"));
 }
 
+TEST(CompareFacts, WhatImportsLackIsToldOnce) {
+  auto sides = two(around(100e3, 6), around(100e3, 6));
+  auto& imported = sides[1].sources[0].document;
+  imported.tool = {"fio-3.33", "", "", "", ""};
+  imported.identity = {};
+  imported.findings = {{"info", "x", "the same of each", ""}};
+  sides[1].sources.push_back(sides[1].sources[0]);
+  sides[1].sources[1].name = "more.json";
+  const auto comparison = compare(sides, {});
+  EXPECT_EQ(difference(comparison, "CPU"), nullptr);
+  ASSERT_NE(difference(comparison, "machine, kernel options and queue"), nullptr);
+  EXPECT_EQ(difference(comparison, "machine, kernel options and queue")->values,
+            (std::vector<std::string>{"recorded", "unknown"}));
+  const auto told = std::count_if(comparison.notes.begin(), comparison.notes.end(),
+                                  [](const Note& note) { return note.code == "x"; });
+  EXPECT_EQ(told, 1);
+}
+
 TEST(CompareGeomean, IsOverMatchedCellsOnly) {
   const auto comparison =
       compare(sides_of({cell_of(1, {100, 100, 100, 100}), cell_of(2, {100, 100, 100, 100})},

@@ -46,7 +46,8 @@ TEST_F(ResultImportLog, TheLogOfTheOriginal) {
   EXPECT_EQ(cell.summary.at(0).second.n, 1U);
   ASSERT_NE(finding_of(document, "per-second-lines"), nullptr);
   EXPECT_EQ(finding_of(document, "per-second-lines")->message,
-            "the IOPS of a log are the mean of its lines of one second each, 3 in 1 runs");
+            "the IOPS of a log are the mean of its lines of one second each, not their "
+            "maximum");
   ASSERT_NE(finding_of(document, "unknown-settings"), nullptr);
   EXPECT_TRUE(finding_of(document, "unknown-settings")
                   ->message.starts_with("settings that the log does not state: rw, bs, submit, "))
