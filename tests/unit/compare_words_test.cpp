@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "compare_support.hpp"
+#include "plan/plan.hpp"
 
 namespace uringbench::compare {
 namespace {
@@ -64,6 +65,12 @@ TEST(CompareWords, VariesByAnyName) {
   EXPECT_EQ(parse_varies("kernel"), "kernel");
   EXPECT_NE(said([] { parse_varies("kernle"); }).find("did you mean kernel?"), std::string::npos);
   EXPECT_NE(said([] { parse_varies(""); }).find("nothing is called"), std::string::npos);
+}
+
+TEST(CompareWords, AreThoseOfThePlan) {
+  const Words words = words_of(plan::cell_id(plan::RunPlan{}));
+  EXPECT_GT(words.size(), 20U);
+  for (const auto& [key, value] : words) EXPECT_EQ(parse_varies(key), key);
 }
 
 TEST(CompareMetrics, GoByManyNames) {
