@@ -74,13 +74,26 @@ Material material_of(const Match& match, const Facts& facts, const std::vector<S
   return material;
 }
 
-std::string why_missing(const Metric& metric, const Side& side, const Gathered& gathered) {
+/// Why a side has nothing to compare with; empty when it has. `n`: runs with this figure.
+std::string why_missing(const Metric& metric, const Side& side, const Gathered& gathered,
+                        std::size_t n, const Options& options) {
   if (!gathered.side.present) return fmt::format("{} does not have this cell", side.label);
   if (gathered.side.runs == 0) return fmt::format("{} has no runs", side.label);
   if (gathered.side.counted == 0) {
     return fmt::format("no run of {} counts: {}", side.label, joined(gathered.side.left_out));
   }
-  return fmt::format("{} has no {}", side.label, metric.title);
+  if (n == 0) return fmt::format("{} has no {}", side.label, metric.title);
+  if (!options.bad_runs_spoil_a_cell) return "";
+  if (gathered.side.spoilt) {
+    std::vector<std::string> what = gathered.side.left_out;
+    if (what.empty()) what.emplace_back("its session was interrupted");
+    return fmt::format("runs of {} failed: {}", side.label, joined(what));
+  }
+  if (n < gathered.side.counted) {
+    return fmt::format("{} of {} of {} have no {}", gathered.side.counted - n,
+                       count_of(gathered.side.counted, "run"), side.label, metric.title);
+  }
+  return "";
 }
 
 bool thin(const Metric& metric, const Gathered& gathered) {
@@ -106,23 +119,38 @@ void estimate_contrast(const Metric& metric, const std::vector<Side>& sides,
   }
   for (const std::size_t label : {contrast.from, contrast.to}) {
     const Gathered& gathered = material.gathered[label];
-    const bool spoilt = gathered.spoilt && options.bad_runs_spoil_a_cell;
-    if (figures[label].n > 0 && !spoilt) continue;
+    contrast.reason = why_missing(metric, sides[label], gathered, figures[label].n, options);
+    if (contrast.reason.empty()) continue;
     contrast.verdict = Verdict::missing;
-    contrast.reason =
-        figures[label].n == 0
-            ? why_missing(metric, sides[label], gathered)
-            : fmt::format("runs of {} failed: {}", sides[label].label,
-                          gathered.side.left_out.empty() ? "it was interrupted"
-                                                         : joined(gathered.side.left_out));
     return;
   }
   const Gathered& from = material.gathered[contrast.from];
   const Gathered& to = material.gathered[contrast.to];
+  if (options.bad_runs_spoil_a_cell) contrast.reason = pairing_fault(from, to);
+  if (!contrast.reason.empty()) {
+    contrast.verdict = Verdict::missing;
+    return;
+  }
   contrast.estimate = estimate(metric, from, to, can_pair(from, to, arms), options);
   if (!contrast.estimate) {
     contrast.verdict = Verdict::missing;
     contrast.reason = "no block has this figure on both sides";
+  }
+}
+
+/// What is odd about the figures of the metric that came last, beside the cell's sides.
+void doubt_figures(const Metric& metric, CellRow& cell) {
+  const MetricRow& row = cell.metrics.back();
+  for (std::size_t label = 0; label < cell.sides.size(); ++label) {
+    CellSide& side = cell.sides[label];
+    const Figure& figure = row.figures[label];
+    if (figure.outliers > 0) {
+      side.doubts.push_back(
+          fmt::format("{} ({})", count_of(figure.outliers, "outlier"), metric.title));
+    }
+    if (figure.n > 0 && figure.n < side.counted) {
+      side.doubts.push_back(fmt::format("{} without {}", side.counted - figure.n, metric.title));
+    }
   }
 }
 
@@ -227,6 +255,19 @@ Geomean geomean_of(const Comparison& comparison, const std::vector<Material>& ma
   return mean;
 }
 
+/// Blocks that one side lacks, told once for each label.
+void note_pairing(const std::vector<Side>& sides, const std::vector<Material>& materials,
+                  Comparison& comparison) {
+  for (std::size_t label = 1; label < sides.size(); ++label) {
+    for (const Material& material : materials) {
+      const std::string fault = pairing_fault(material.gathered[0], material.gathered[label]);
+      if (fault.empty()) continue;
+      comparison.notes.push_back({"unpaired-runs", sides[label].label + ": " + fault});
+      break;
+    }
+  }
+}
+
 template <typename Visit>
 void for_gated(const Comparison& comparison, Visit visit) {
   for (const CellRow& cell : comparison.cells) {
@@ -295,6 +336,7 @@ Comparison compare(const std::vector<Side>& sides, const Options& options) {
     for (std::size_t m = 0; m < comparison.metrics.size(); ++m) {
       row.metrics.push_back(
           row_of(m, comparison.metrics[m], row, sides, materials[i], arms, options));
+      if (comparison.metrics[m].gated) doubt_figures(comparison.metrics[m], row);
     }
     comparison.cells.push_back(std::move(row));
   }
@@ -308,15 +350,21 @@ Comparison compare(const std::vector<Side>& sides, const Options& options) {
   comparison.differences = std::move(facts.differences);
   comparison.same = std::move(facts.same);
   describe(sides, comparison);
+  note_pairing(sides, materials, comparison);
   return comparison;
 }
 
 base::ExitCode exit_code_of(const Comparison& comparison) {
   std::set<Verdict> seen;
   for_gated(comparison, [&](const Contrast& contrast) { seen.insert(contrast.verdict); });
+  const bool spoilt =
+      std::any_of(comparison.cells.begin(), comparison.cells.end(), [](const CellRow& cell) {
+        return std::any_of(cell.sides.begin(), cell.sides.end(),
+                           [](const CellSide& side) { return side.spoilt; });
+      });
   const auto has = [&](Verdict verdict) { return seen.count(verdict) != 0; };
   if (has(Verdict::not_comparable)) return ExitCode::not_comparable;
-  if (seen.empty() || has(Verdict::missing) || has(Verdict::insufficient)) {
+  if (seen.empty() || spoilt || has(Verdict::missing) || has(Verdict::insufficient)) {
     return ExitCode::missing;
   }
   if (has(Verdict::regressed)) return ExitCode::regression;

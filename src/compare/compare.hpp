@@ -38,7 +38,8 @@ std::optional<Metric> find_metric(std::string_view name);
 /// Names for messages and completion: percentiles stand for their kind.
 std::vector<std::string> metric_names();
 
-/// One entry of "iops=1%,p99=5%" or "*/qd1:iops=2%". Of several that fit, the last one counts.
+/// One entry of "iops=1%,p99=5%" or "iops=1%,*/qd1:iops=2%,p99=9%": a pattern counts from its entry
+/// on. Of several that fit a cell, the last one counts.
 struct Limit {
   std::string cells;    ///< a cell pattern; empty: every cell
   std::string metric;   ///< canonical name
@@ -83,10 +84,12 @@ struct Options {
   std::vector<std::string> metrics;  ///< shown besides the gated ones; empty: what is there
   std::vector<std::string> gate_metrics{"iops"};
   std::vector<Limit> min_effects;
-  std::vector<std::string> filters;    ///< patterns; a cell must fit all
-  bool baseline_is_previous = false;   ///< adds steps: each label against the one before
-  bool strict_environment = false;     ///< kernel, binary and machine must be equal or declared
-  bool bad_runs_spoil_a_cell = false;  ///< gate: a failed or interrupted run makes its cell MISSING
+  std::vector<std::string> filters;   ///< patterns; a cell must fit all
+  bool baseline_is_previous = false;  ///< adds steps: each label against the one before
+  bool strict_environment = false;    ///< kernel, binary and machine must be equal or declared
+  /// gate: a failed or interrupted run, a run without the figure, or a block without its partner
+  /// makes its cell MISSING.
+  bool bad_runs_spoil_a_cell = false;
   double alpha = 0.05;
   double confidence = 0.95;
   std::optional<std::uint64_t> bootstrap_seed;  ///< a second opinion where n >= 15
@@ -150,8 +153,9 @@ struct Figure {
 struct CellSide {
   bool present = false;
   std::size_t runs = 0, counted = 0;
-  std::vector<std::string> left_out;  ///< "2 with I/O errors (EIO 13)", "1 interrupted"
-  std::vector<std::string> doubts;    ///< counted all the same: "3 unsteady", "1 outlier"
+  std::vector<std::string> left_out = {};  ///< "2 with I/O errors (EIO 13)", "1 interrupted"
+  std::vector<std::string> doubts = {};    ///< counted all the same: "3 unsteady", "1 outlier"
+  bool spoilt = false;  ///< a run failed or was interrupted, or the whole session was
 };
 
 struct MetricRow {

@@ -224,6 +224,21 @@ void note_zeros(const Comparison& comparison, std::vector<Note>& notes) {
                                               count_of(coarse, "row"))});
 }
 
+/// A pattern without a cell is mostly a slip of the hand.
+void note_patterns(const Comparison& comparison, std::vector<Note>& notes) {
+  std::vector<std::string> patterns = comparison.options.filters;
+  for (const Limit& limit : comparison.options.min_effects) patterns.push_back(limit.cells);
+  for (const std::string& pattern : patterns) {
+    const bool some = std::any_of(comparison.cells.begin(), comparison.cells.end(),
+                                  [&](const CellRow& cell) { return fits(pattern, cell.words); });
+    if (some) continue;
+    notes.push_back(
+        {"no-cell-fits", fmt::format("no cell of {} fits \"{}\": a part is KEY=VALUE, as in 'qd=4 "
+                                     "randread'; uringbench show draws what cells there are",
+                                     comparison.labels.front().name, pattern)});
+  }
+}
+
 void note_extra_cells(const Comparison& comparison, std::vector<Note>& notes) {
   if (comparison.extra_cells.empty()) return;
   notes.push_back(
@@ -281,6 +296,7 @@ void describe(const std::vector<Side>& sides, Comparison& comparison) {
   note_sessions(sides, comparison, comparison.notes);
   note_unknowns(sides, comparison, comparison.notes);
   note_zeros(comparison, comparison.notes);
+  note_patterns(comparison, comparison.notes);
   note_extra_cells(comparison, comparison.notes);
 }
 

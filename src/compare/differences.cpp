@@ -135,11 +135,12 @@ void add_device_facts(std::vector<Fact>& facts) {
   add("target kind", Kind::fatal, false, of_targets([](const Target& t) { return known(t.kind); }));
   add("target size", Kind::fatal, true, of_targets([](const Target& t) -> Value {
         if (t.size_bytes == 0) return std::nullopt;
-        const std::string text = base::format_bytes(t.size_bytes);
-        // Exact where rounding would hide the difference.
-        return t.size_bytes % 1024 == 0 && t.size_bytes < (std::uint64_t{1} << 30)
-                   ? text
-                   : fmt::format("{} ({} bytes)", text, t.size_bytes);
+        // Rounding must not hide a difference.
+        for (const auto& [shift, unit] : {std::pair{30, "GiB"}, std::pair{20, "MiB"}}) {
+          const std::uint64_t bytes = std::uint64_t{1} << shift;
+          if (t.size_bytes % bytes == 0) return fmt::format("{} {}", t.size_bytes / bytes, unit);
+        }
+        return fmt::format("{} ({} bytes)", base::format_bytes(t.size_bytes), t.size_bytes);
       }));
   add("logical block", Kind::fatal, false, of_targets([](const Target& t) -> Value {
         if (t.logical_block_bytes == 0) return std::nullopt;
@@ -242,6 +243,14 @@ void add_weather(const std::vector<Side>& sides, const char* what, double least_
     most = std::max(most, highest.value_or(-INFINITY));
   }
   if (most - least > least_distance) differences.push_back(std::move(difference));
+}
+
+std::optional<double> machine_celsius(const Document& document) {
+  std::optional<double> highest;
+  for (const auto& [zone, celsius] : document.weather.temperature_celsius) {
+    highest = std::max(highest.value_or(-INFINITY), celsius);
+  }
+  return highest;
 }
 
 std::optional<double> device_celsius(const Document& document) {
@@ -347,6 +356,8 @@ Facts compare_facts(const std::vector<Side>& sides, const Options& options,
         return d.weather.load_average_1m;
       },
       facts.differences);
+  add_weather(sides, "highest temperature of the machine", 2 * kCelsius, "{:.0f} °C",
+              machine_celsius, facts.differences);
   add_weather(sides, "device temperature", kCelsius, "{:.0f} °C", device_celsius,
               facts.differences);
   return facts;

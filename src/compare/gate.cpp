@@ -38,8 +38,7 @@ std::string what_is_unknown(const Comparison& comparison, const CellRow& cell) {
       unknown.push_back(difference.what + " is unknown on one side");
     }
   }
-  const auto& labels = comparison.labels;
-  if (!cell.unstated.empty() && labels[0].imported_from != labels[1].imported_from) {
+  if (!cell.unstated.empty()) {
     unknown.push_back("not stated on one side: " + joined(cell.unstated));
   }
   return joined(unknown);
@@ -90,15 +89,15 @@ void decide(const Comparison& comparison, const Metric& metric, const CellRow& c
   std::string reason =
       fmt::format("{}: more than {} worse is not excluded", words, percent(row.margin));
   if (contrast.verdict == Verdict::insufficient) {
-    reason += "; " + contrast.reason;
-  } else {
-    const double half = (*estimate.high - *estimate.low) / 2;
-    const std::size_t n = std::min(estimate.n_from, estimate.n_to);
-    const double room = row.margin - worse;
-    if (room > 0 && half > room) {
-      const auto needed = stats::runs_for_half_width(n, half, room);
-      reason += "; " + runs_that_answer(n, needed, estimate.paired).second;
-    }
+    // However large the loss, so few runs cannot show it: no leniency may pass that.
+    return conclude_with(Outcome::missing, "too few runs: " + reason + "; " + contrast.reason);
+  }
+  const double half = (*estimate.high - *estimate.low) / 2;
+  const std::size_t n = std::min(estimate.n_from, estimate.n_to);
+  const double room = row.margin - worse;
+  if (room > 0 && half > room) {
+    const auto needed = stats::runs_for_half_width(n, half, room);
+    reason += "; " + runs_that_answer(n, needed, estimate.paired).second;
   }
   conclude_with(Outcome::inconclusive, std::move(reason));
 }
@@ -235,6 +234,15 @@ GateResult gate(const Comparison& comparison, const GateRules& rules,
     row.outcome = Outcome::missing;
     row.reason = "the baseline does not have this cell";
     result.rows.push_back(std::move(row));
+  }
+
+  for (const Limit& limit : rules.margins) {
+    const bool some =
+        std::any_of(comparison.cells.begin(), comparison.cells.end(),
+                    [&](const CellRow& cell) { return fits(limit.cells, cell.words); });
+    if (some) continue;
+    result.notes.push_back(
+        {"no-cell-fits", fmt::format("a margin is for no cell: nothing fits \"{}\"", limit.cells)});
   }
 
   result.code = result.strict_code = strict_code_of(result);

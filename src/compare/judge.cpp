@@ -16,27 +16,11 @@ constexpr std::size_t kLeastForSecondOpinion = 15;
 constexpr std::size_t kLeastForOutliers = 5;
 constexpr std::size_t kLeastForSerial = 10;
 
-/// Why a run does not count; empty when it does.
-std::string fault_of(const Run& run) {
-  if (run.interrupted) return "interrupted";
-  if (run.stalled) return "stalled";
-  if (run.errors.count > 0) return "with I/O errors";
-  if (run.short_reads > 0) return "with short reads";
-  if (!(run.iops > 0)) return "without a single good I/O";
-  return "";
-}
-
-/// The same measurement listed twice is one measurement.
-using Identity = std::tuple<std::string, std::string, std::uint32_t, std::string, double>;
-Identity identity_of(const CellRef& ref, const Run& run) {
-  return {ref.source->document.session.id, ref.cell->id, run.index, run.started_at, run.iops};
-}
-
 std::vector<double> values_of(const Metric& metric, const Gathered& gathered) {
   std::vector<double> values;
   for (const CountedRun& counted : gathered.runs) {
     const auto value = figure_of(metric, *counted.run);
-    if (value && *value > 0 && std::isfinite(*value)) values.push_back(*value);
+    if (value && is_measurable(*value)) values.push_back(*value);
   }
   return values;
 }
@@ -44,14 +28,6 @@ std::vector<double> values_of(const Metric& metric, const Gathered& gathered) {
 std::vector<double> logs_of(std::vector<double> values) {
   for (double& value : values) value = std::log(value);
   return values;
-}
-
-std::set<std::uint32_t> blocks_of(const Gathered& gathered) {
-  std::set<std::uint32_t> blocks;
-  for (const CountedRun& counted : gathered.runs) {
-    if (counted.run->block) blocks.insert(*counted.run->block);
-  }
-  return blocks;
 }
 
 double as_fraction(double log_shift) { return std::expm1(log_shift); }
@@ -97,7 +73,9 @@ void explain_unknown(double min_effect, const std::vector<Figure>& figures, doub
   }
   const double cv =
       std::max(figures[contrast.from].cv.value_or(0), figures[contrast.to].cv.value_or(0));
-  reason += fmt::format("runs vary by {}, so that {} can tell no less than ±{}", percent(cv),
+  const std::size_t outliers = figures[contrast.from].outliers + figures[contrast.to].outliers;
+  reason += fmt::format("runs vary by {}{}; {} can tell no less than ±{}", percent(cv),
+                        outliers > 0 ? " (with " + count_of(outliers, "outlier") + ")" : "",
                         runs_of_design(n, estimate.paired), percent(half));
   if (!(wanted > 0) || !(half > 0)) return;
   const auto [needed, words] =
@@ -131,69 +109,6 @@ std::pair<std::optional<std::size_t>, std::string> runs_that_answer(std::size_t 
   }
   needed = std::max(n + 2, needed);
   return {needed, fmt::format("about {} would answer", runs_of_design(needed, paired))};
-}
-
-Gathered gather(const std::vector<CellRef>& refs) {
-  Gathered gathered;
-  gathered.side.present = !refs.empty();
-  std::map<std::string, std::size_t> faults;
-  std::map<std::string, std::uint64_t> errnos;
-  std::set<Identity> seen;
-  std::size_t twice = 0, unsteady = 0;
-  for (const CellRef& ref : refs) {
-    const bool one_file = refs.size() == 1;
-    for (const Run& run : ref.cell->runs) {
-      if (!one_file && !seen.insert(identity_of(ref, run)).second) {
-        ++twice;
-        continue;
-      }
-      ++gathered.side.runs;
-      if (const std::string fault = fault_of(run); !fault.empty()) {
-        ++faults[fault];
-        for (const auto& [name, count] : run.errors.by_errno) errnos[name] += count;
-        continue;
-      }
-      if (run.steady && !*run.steady) ++unsteady;
-      gathered.runs.push_back({&run, ref.source});
-    }
-    if (ref.source->document.session.interrupted) gathered.spoilt = true;
-  }
-  for (const auto& [fault, count] : faults) {
-    std::string text = fmt::format("{} {}", count, fault);
-    if (fault == "with I/O errors" && !errnos.empty()) {
-      std::vector<std::string> names;
-      for (const auto& [name, number] : errnos) names.push_back(fmt::format("{} {}", name, number));
-      text += " (" + joined(names) + ")";
-    }
-    gathered.side.left_out.push_back(text);
-    gathered.spoilt = true;
-  }
-  if (twice > 0) gathered.side.left_out.push_back(fmt::format("{} listed twice", twice));
-  if (unsteady > 0) gathered.side.doubts.push_back(fmt::format("{} unsteady", unsteady));
-  gathered.side.counted = gathered.runs.size();
-  return gathered;
-}
-
-bool can_pair(const Gathered& a, const Gathered& b, bool arms) {
-  const auto plans_of = [&](const Gathered& gathered) {
-    std::set<std::string> plans;
-    for (const CountedRun& counted : gathered.runs) {
-      const auto& session = counted.source->document.session;
-      plans.insert(session.plan_id.value_or(arms ? session.id : ""));
-    }
-    return plans;
-  };
-  const auto plans = plans_of(a);
-  if (plans.size() != 1 || plans.count("") != 0 || plans != plans_of(b)) return false;
-  const auto has_blocks = [](const Gathered& gathered) {
-    return std::all_of(gathered.runs.begin(), gathered.runs.end(),
-                       [](const CountedRun& counted) { return counted.run->block.has_value(); });
-  };
-  if (!has_blocks(a) || !has_blocks(b)) return false;
-  // A failed run takes its partner along; without common blocks there is nothing to pair.
-  const auto left = blocks_of(a), right = blocks_of(b);
-  return std::any_of(left.begin(), left.end(),
-                     [&](std::uint32_t block) { return right.count(block) != 0; });
 }
 
 Figure figure_over(const Metric& metric, const Gathered& gathered) {
@@ -230,7 +145,7 @@ std::map<std::uint64_t, double> log_changes_by_block(const Metric& metric, const
     std::map<std::uint64_t, std::vector<double>> values;
     for (const CountedRun& counted : gathered.runs) {
       const auto value = figure_of(metric, *counted.run);
-      if (value && *value > 0 && std::isfinite(*value)) {
+      if (value && is_measurable(*value)) {
         values[*counted.run->block].push_back(std::log(*value));
       }
     }

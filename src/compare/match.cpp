@@ -19,11 +19,11 @@ struct SideCell {
 };
 
 std::string key_of(const Words& words, const std::set<std::string>& varies) {
-  std::string key;
+  std::set<std::string> parts;  // whatever their order
   for (const auto& [name, value] : words) {
-    if (varies.count(name) == 0) key += name + '=' + value + ' ';
+    if (varies.count(name) == 0) parts.insert(name + '=' + value);
   }
-  return key;
+  return joined({parts.begin(), parts.end()}, " ");
 }
 
 const std::string* value_of(const Words& words, const std::string& key) {
@@ -51,7 +51,7 @@ SideCells cells_of(const Side& side, const Options& options, const std::set<std:
       const auto [place, is_new] = all.by_key.try_emplace(key_of(words, varies), all.cells.size());
       if (is_new) {
         all.cells.push_back({words, {}});
-      } else if (all.cells[place->second].words != words) {
+      } else if (key_of(all.cells[place->second].words, {}) != key_of(words, {})) {
         throw UserError(
             ExitCode::usage,
             fmt::format("--varies {}: two cells of {} are then the same: {}",
@@ -250,6 +250,13 @@ void name_cells(std::vector<Match>& matches, std::vector<std::string>& names) {
   for (const Key& key : keys()) {
     if (std::find(telling.begin(), telling.end(), key.word) == telling.end()) {
       telling.emplace_back(key.word);
+    }
+  }
+  for (const Match& match : matches) {  // words of a later version
+    for (const auto& [word, value] : match.words) {
+      if (std::find(telling.begin(), telling.end(), word) == telling.end()) {
+        telling.push_back(word);
+      }
     }
   }
   names.assign(matches.size(), "");

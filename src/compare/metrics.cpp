@@ -96,6 +96,25 @@ Metric require_metric(std::string_view flag, std::string_view name) {
                   near ? "did you mean " + *near + "?" : "there are " + joined(names));
 }
 
+/// What stands between the commas; but "cpus=0,1:iops=2%" is one entry, whose pattern has a comma.
+std::vector<std::string> entries_of(std::string_view text) {
+  std::vector<std::string> entries;
+  bool joins = false;
+  while (true) {
+    const auto comma = text.find(',');
+    const std::string part(text.substr(0, comma));
+    if (joins) {
+      entries.back() += ',' + part;
+    } else {
+      entries.push_back(part);
+    }
+    if (comma == std::string_view::npos) return entries;
+    text.remove_prefix(comma + 1);
+    const bool pattern_follows = text.substr(0, text.find('%')).find(':') != std::string_view::npos;
+    joins = part.find('%') == std::string::npos && pattern_follows;
+  }
+}
+
 }  // namespace
 
 std::optional<Metric> find_metric(std::string_view name) {
@@ -119,15 +138,14 @@ std::vector<std::string> metric_names() {
 std::vector<Limit> parse_limits(std::string_view flag, std::string_view text) {
   const std::string example = "write METRIC=SHARE, for example iops=2%,p99=10%";
   std::string cells;
-  if (const auto colon = text.rfind(':'); colon != std::string_view::npos) {
-    cells = std::string(text.substr(0, colon));
-    check_pattern(flag, cells);
-    text.remove_prefix(colon + 1);
-  }
   std::vector<Limit> limits;
-  while (true) {
-    const auto comma = text.find(',');
-    const std::string entry(text.substr(0, comma));
+  for (std::string entry : entries_of(text)) {
+    // A pattern counts from its entry on.
+    if (const auto colon = entry.rfind(':'); colon != std::string::npos) {
+      cells = entry.substr(0, colon);
+      check_pattern(flag, cells);
+      entry.erase(0, colon + 1);
+    }
     const auto equals = entry.find('=');
     if (equals == std::string::npos || equals == 0) {
       throw UserError(ExitCode::usage,
@@ -137,9 +155,8 @@ std::vector<Limit> parse_limits(std::string_view flag, std::string_view text) {
     }
     limits.push_back({cells, require_metric(flag, entry.substr(0, equals)).name,
                       parse_percent(flag, entry, std::string_view(entry).substr(equals + 1))});
-    if (comma == std::string_view::npos) return limits;
-    text.remove_prefix(comma + 1);
   }
+  return limits;
 }
 
 std::optional<double> figure_of(const Metric& metric, const Run& run) {

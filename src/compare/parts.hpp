@@ -94,7 +94,10 @@ struct Facts {
 Facts compare_facts(const std::vector<Side>& sides, const Options& options,
                     const std::set<std::string>& varies);
 
-// --- judge.cpp ---
+// --- gather.cpp ---
+
+/// Beyond this no figure comes from a machine, and arithmetic loses its footing.
+bool is_measurable(double value);
 
 /// A run that counts.
 struct CountedRun {
@@ -102,14 +105,19 @@ struct CountedRun {
   const Source* source;
 };
 struct Gathered {
+  std::vector<CellRef> refs;
   CellSide side;
   std::vector<CountedRun> runs;
-  bool spoilt = false;  ///< some run failed or was interrupted
 };
 Gathered gather(const std::vector<CellRef>& refs);
 
 /// Paired by block: both sides belong to one plan and have the same blocks.
 bool can_pair(const Gathered& a, const Gathered& b, bool arms);
+
+/// What is missing where one plan should have paired them; empty otherwise.
+std::string pairing_fault(const Gathered& a, const Gathered& b);
+
+// --- judge.cpp ---
 
 /// Figures and, where both sides have figures, the estimate. No verdict yet.
 Figure figure_over(const Metric& metric, const Gathered& gathered);

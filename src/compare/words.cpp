@@ -16,11 +16,22 @@ using base::UserError;
 /// What --varies takes besides the keys of a cell.
 constexpr std::array kFactKeys{"kernel", "binary", "machine", "device", "runtime", "warmup"};
 
-/// Does `text` fit a wildcard pattern of * and ?. Linear but for the stars.
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+/// Does `text` fit a wildcard pattern of * and ?, whatever the case: the tables say QD4 and 4k.
+/// Linear but for the stars.
 bool fits_wildcard(std::string_view pattern, std::string_view text) {
+  const auto same = [](unsigned char a, unsigned char b) {
+    return std::tolower(a) == std::tolower(b);
+  };
   std::size_t p = 0, t = 0, star = std::string_view::npos, resume = 0;
   while (t < text.size()) {
-    if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
+    if (p < pattern.size() && (pattern[p] == '?' || same(pattern[p], text[t]))) {
       ++p, ++t;
     } else if (p < pattern.size() && pattern[p] == '*') {
       star = p++;
@@ -71,7 +82,7 @@ bool fits_word(std::string_view part, const std::string& key, const std::string&
            fits_value(part.substr(equals + 1), key, value);
   }
   return fits_wildcard(part, value) || fits_wildcard(part, key + value) ||
-         (part.starts_with(key) && fits_value(part.substr(key.size()), key, value));
+         (lower(part).starts_with(key) && fits_value(part.substr(key.size()), key, value));
 }
 
 std::vector<std::string_view> parts_of(std::string_view pattern) {
@@ -83,13 +94,6 @@ std::vector<std::string_view> parts_of(std::string_view pattern) {
     pattern.remove_prefix(end + 1);
   }
   return parts;
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
 }
 
 }  // namespace

@@ -122,7 +122,7 @@ Tail count_w(std::span<const std::size_t> groups, std::size_t n, std::size_t w2)
 }
 
 double tail_of_u(std::size_t n, std::size_t m, std::size_t u) {
-  if (std::max(n, m) <= kMostExactIndependent) {
+  if (is_exact_independent(n, m)) {
     return static_cast<double>(untied_u(n, m)[2 * u]) / static_cast<double>(choose(n + m, n));
   }
   const double mean = static_cast<double>(n) * static_cast<double>(m) / 2;

@@ -118,12 +118,24 @@ RankTest paired_normal(const Ranked& ranked, std::size_t n) {
 
 }  // namespace
 
+bool is_exact_independent(std::size_t n, std::size_t m) {
+  if (std::max(n, m) <= kMostExactIndependent) return true;
+  constexpr double kMostBits = 50;
+  constexpr std::size_t kMostValues = 2000;  // else the counting takes longer than it is worth
+  if (n + m > kMostValues) return false;
+  double bits = 0;  // of C(n+m, n)
+  for (std::size_t i = 1; i <= std::min(n, m) && bits <= kMostBits; ++i) {
+    bits += std::log2(static_cast<double>(std::max(n, m) + i) / static_cast<double>(i));
+  }
+  return bits <= kMostBits;
+}
+
 RankTest mann_whitney(std::span<const double> x, std::span<const double> y) {
   assert(!x.empty() && !y.empty());
   const std::size_t n = x.size();
   const std::size_t m = y.size();
   const Ranked ranked = rank_pooled(x, y);
-  if (std::max(n, m) > kMostExactIndependent) return independent_normal(ranked, n, m);
+  if (!is_exact_independent(n, m)) return independent_normal(ranked, n, m);
   // Only the shorter tail is counted out: that of x, or that of y, which is its mirror image.
   const std::size_t u2 = ranked.statistic2;
   if (u2 <= n * m) return from_counts(u2, count_u(ranked.groups, n, m, u2), false);

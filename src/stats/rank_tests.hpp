@@ -19,10 +19,12 @@ struct RankTest {
 /// Largest samples for which the distribution is counted out exactly; a count of arrangements
 /// fits 64 bits up to 33 and 33.
 inline constexpr std::size_t kMostExactIndependent = 30;
+/// Also where one sample is larger, as long as there are fewer than 2^50 arrangements.
+bool is_exact_independent(std::size_t n, std::size_t m);
 inline constexpr std::size_t kMostExactPairs = 50;
 
 /// Mann-Whitney U for two independent samples, neither empty, any order, all values finite. Exact
-/// over the midranks as they are (ties included) up to kMostExactIndependent each.
+/// over the midranks as they are (ties included) where is_exact_independent() says so.
 /// Source: Mann and Whitney 1947; the conditional distribution is counted by dynamic programming
 /// over doubled midranks.
 RankTest mann_whitney(std::span<const double> x, std::span<const double> y);

@@ -71,6 +71,8 @@ void add_run(result::Cell& cell, double iops, std::size_t block, bool paired) {
   result::Run run;
   run.index = static_cast<std::uint32_t>(cell.runs.size());
   run.iops = iops;
+  run.ios = static_cast<std::uint64_t>(iops);
+  run.elapsed_ns = 1'000'000'000;
   if (paired) run.block = static_cast<std::uint32_t>(block);
   cell.runs.push_back(std::move(run));
 }

@@ -110,6 +110,9 @@ TEST(Gate, OneFailedRunSpoilsItsCell) {
       [](result::Document& d) { d.cells[0].runs[0].stalled = true; },
       [](result::Document& d) { d.cells[0].runs[0].interrupted = true; },
       [](result::Document& d) { d.cells[0].runs[0].iops = 0; },
+      [](result::Document& d) { d.cells[0].runs[0].ios = 0; },
+      [](result::Document& d) { d.cells[0].runs[0].elapsed_ns = 0; },
+      [](result::Document& d) { d.cells[0].runs[0].iops = 1e300; },
       [](result::Document& d) { d.session.interrupted = true; }};
   for (const Spoil spoil : spoils) {
     for (const std::size_t side : {0U, 1U}) {
@@ -118,6 +121,66 @@ TEST(Gate, OneFailedRunSpoilsItsCell) {
       EXPECT_EQ(gated(sides).code, ExitCode::missing);
     }
   }
+}
+
+TEST(Gate, TooFewRunsAreNotForgiven) {
+  // Four runs a side cannot show anything among three cells, however large the loss.
+  GateRules rules;
+  rules.allow_inconclusive = true;
+  const auto result = gated(cells({{100, 80}, {100, 80}, {100, 80}}, 4), rules);
+  EXPECT_EQ(result.code, ExitCode::missing);
+  EXPECT_NE(result.rows[0].reason.find("too few runs"), std::string::npos);
+  EXPECT_EQ(gated(cells({{100, 100}, {100, 100}, {100, 100}}, 4), rules).code, ExitCode::done)
+      << "but they can exclude one";
+}
+
+TEST(Gate, RunsWithoutTheFigureAreMissing) {
+  auto sides = cells({{100, 100}});
+  for (auto& side : sides) {
+    for (auto& run : side.sources[0].document.cells[0].runs) {
+      run.latency.emplace();
+      run.latency->count = 100'000;
+      run.latency->percentiles = {{"p99", 900 + run.index}};
+    }
+  }
+  EXPECT_EQ(gated(sides, margins("p99=10%")).code, ExitCode::done);
+  sides[1].sources[0].document.cells[0].runs[3].latency.reset();
+  const auto result = gated(sides, margins("p99=10%"));
+  EXPECT_EQ(result.code, ExitCode::missing);
+  EXPECT_EQ(result.rows[0].reason, "1 of 8 runs of new have no latency p99");
+}
+
+TEST(Gate, BlocksWithoutAPartnerAreMissing) {
+  auto sides = cells({{100, 100}}, 10);
+  for (auto& side : sides) {
+    side.sources[0].document.session.plan_id = "plan";
+    for (auto& run : side.sources[0].document.cells[0].runs) run.block = run.index;
+  }
+  EXPECT_EQ(gated(sides).code, ExitCode::done);
+  auto& runs = sides[1].sources[0].document.cells[0].runs;
+  const auto all = runs;
+  runs.pop_back();
+  EXPECT_EQ(gated(sides).code, ExitCode::missing);
+  runs = all;
+  for (auto& run : runs) run.block.reset();
+  EXPECT_EQ(gated(sides).code, ExitCode::missing);
+}
+
+TEST(Gate, SettingsThatOneSideDoesNotStateAreNotEqual) {
+  auto sides = cells({{100, 100}});
+  sides[1].sources[0].document.cells[0].id = "randread bs=4096";
+  EXPECT_EQ(gated(sides).code, ExitCode::not_comparable);
+  sides = cells({{100, 100}});
+  sides[1].sources[0].document.cells[0].id += " newkey=3";
+  EXPECT_EQ(gated(sides).code, ExitCode::not_comparable);
+}
+
+TEST(Gate, NamesAMarginForNoCell) {
+  auto rules = margins("iops=2%,qd=77:iops=5%");
+  const auto result = gated(cells({{100, 100}}), rules);
+  EXPECT_EQ(result.code, ExitCode::done);
+  ASSERT_EQ(result.notes.size(), 1U);
+  EXPECT_EQ(result.notes[0].code, "no-cell-fits");
 }
 
 TEST(Gate, LeniencyIsToldAndHidesNothingWorse) {

@@ -176,6 +176,17 @@ TEST(CompareFacts, AnotherDeviceIsNotComparable) {
   }
 }
 
+TEST(CompareFacts, ABlockMoreIsAnotherSize) {
+  for (const std::uint64_t size : {std::uint64_t{16} << 20, std::uint64_t{1} << 30}) {
+    for (const std::uint64_t more : {1, 512, 1024, 4096, 49152, 1 << 20}) {
+      auto sides = two(around(100e3, 6), around(100e3, 6));
+      sides[0].sources[0].document.targets[0].size_bytes = size;
+      sides[1].sources[0].document.targets[0].size_bytes = size + more;
+      EXPECT_EQ(only_contrast(compare(sides, {})).verdict, Verdict::not_comparable) << more;
+    }
+  }
+}
+
 TEST(CompareFacts, AByteLessIsAnotherSize) {
   const auto comparison = compare(with([](result::Document& d) { --d.targets[0].size_bytes; }), {});
   EXPECT_NE(only_contrast(comparison).reason.find("1073741823"), std::string::npos);
@@ -216,6 +227,10 @@ TEST(CompareFacts, TheRestIsWorthAWarning) {
       {"governor", [](result::Document& d) { d.weather.governor = "powersave"; }},
       {"queue/scheduler", [](result::Document& d) { d.targets[0].queue["scheduler"] = "bfq"; }},
       {"kernel option nosmt", [](result::Document& d) { d.identity.kernel_cmdline = "a nosmt"; }},
+      {"highest temperature of the machine",
+       [](result::Document& d) {
+         d.weather.temperature_celsius = {{"cpu", 90}};
+       }},
       {"load average", [](result::Document& d) { d.weather.load_average_1m = 9; }}};
   for (const auto& [what, change] : cases) {
     const auto comparison = compare(with(change), {});
@@ -284,8 +299,8 @@ TEST(CompareNotes, SayWhatAllHaveInCommon) {
   EXPECT_EQ(comparison.same,
             (std::vector<std::string>{"randread, 4k, 1 thread, direct, interrupt-driven, io_uring",
                                       "runs of 1 s", "kernel 6.18.0", "target /dev/nvme0n1",
-                                      "target size 1.0 GiB (1073741824 bytes)",
-                                      "device model Example SSD", "device firmware 1.0"}));
+                                      "target size 1 GiB", "device model Example SSD",
+                                      "device firmware 1.0"}));
 }
 
 TEST(CompareFilter, LeavesTheRestOut) {
@@ -298,6 +313,35 @@ TEST(CompareFilter, LeavesTheRestOut) {
   options.filters = {"qd=77"};
   EXPECT_TRUE(compare(sides, options).cells.empty());
   EXPECT_EQ(exit_code_of(compare(sides, options)), base::ExitCode::missing);
+  EXPECT_TRUE(has_note(compare(sides, options), "no-cell-fits"));
+  options.filters = {"QD4"};  // as the table has it
+  EXPECT_EQ(compare(sides, options).cells.size(), 1U);
+}
+
+TEST(CompareMatch, TheOrderOfWordsDoesNotMatter) {
+  const auto few = around(100, 6);
+  auto next = cell_of(4, few);
+  next.id =
+      "randread qd=4 bs=4096 submit=32 complete=32 threads=1 direct=1 polled=0 "
+      "engine=io_uring sqpoll=0";
+  EXPECT_EQ(only_contrast(compare(sides_of({cell_of(4, few)}, {next}), {})).verdict, Verdict::same);
+}
+
+TEST(CompareMatch, WordsOfALaterVersionTellCellsApart) {
+  const auto few = around(100, 6);
+  const std::vector<result::Cell> cells{cell_of(4, few, "new=1"), cell_of(4, few, "new=2")};
+  EXPECT_EQ(names_of(compare(sides_of(cells, cells), {})),
+            (std::vector<std::string>{"new=1", "new=2"}));
+}
+
+TEST(CompareExitVerdict, FailedRunsAndInterruptedSessionsAreNotGreen) {
+  auto sides = two(around(100e3, 8, 0.002), around(100e3, 8, 0.002));
+  EXPECT_EQ(exit_code_of(compare(sides, {})), base::ExitCode::done);
+  sides[1].sources[0].document.session.interrupted = true;
+  const auto comparison = compare(sides, {});
+  EXPECT_EQ(exit_code_of(comparison), base::ExitCode::missing);
+  EXPECT_EQ(comparison.cells[0].sides[1].doubts,
+            std::vector<std::string>{"its session was interrupted"});
 }
 
 TEST(CompareSteps, AreAFamilyOfTheirOwn) {

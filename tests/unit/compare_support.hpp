@@ -54,6 +54,7 @@ inline result::Document document_of(std::vector<result::Cell> cells,
   document.identity.cpu_model = "Example CPU";
   document.identity.architecture = "x86_64";
   document.identity.cpus_online = 2;
+  document.weather.temperature_celsius = {{"cpu", 40}};
   result::Target target;
   target.path = "/dev/nvme0n1";
   target.kind = "block";

@@ -60,6 +60,19 @@ TEST(CompareVerdict, ThreeRunsAreTooFewAndFourAreNot) {
   EXPECT_EQ(verdict_of(around(100, 4), around(50, 4)), Verdict::regressed);
 }
 
+TEST(CompareVerdict, OneRunMoreMakesNoDifference) {
+  for (const std::size_t n : {30U, 31U, 300U}) {
+    std::vector<result::Cell> base, next;
+    for (int depth = 1; depth <= 14; ++depth) {
+      base.push_back(cell_of(depth, around(100, 3)));
+      next.push_back(cell_of(depth, around(95, n)));
+    }
+    const auto comparison =
+        compare({side_of("a", document_of(base)), side_of("b", document_of(next))}, {});
+    EXPECT_EQ(comparison.count(Verdict::regressed), 14U) << n;
+  }
+}
+
 TEST(CompareVerdict, ALargeFamilyNeedsMoreRuns) {
   std::vector<result::Cell> base, next;
   for (int depth = 1; depth <= 24; ++depth) {
@@ -200,6 +213,7 @@ TEST(CompareVerdict, OneOutlierChangesNothingAndIsShown) {
   EXPECT_EQ(only_contrast(comparison).verdict, Verdict::same);
   EXPECT_EQ(comparison.cells[0].metrics[0].figures[1].outliers, 1U);
   EXPECT_EQ(comparison.cells[0].metrics[0].figures[1].n, 10U);
+  EXPECT_EQ(comparison.cells[0].sides[1].doubts, std::vector<std::string>{"1 outlier (IOPS)"});
 }
 
 TEST(CompareVerdict, AdvisoryMetricsAreInNoFamily) {

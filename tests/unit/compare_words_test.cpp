@@ -102,6 +102,16 @@ TEST(CompareLimits, AreSharesOfAMetricAndACell) {
             "queue=scheduler:none");
 }
 
+TEST(CompareLimits, APatternCountsFromItsEntryOn) {
+  const auto limits = parse_limits("--margin", "iops=2%,qd=1:iops=5%,p99=9%,cpus=0,1:iops=3%");
+  ASSERT_EQ(limits.size(), 4U);
+  EXPECT_EQ(limits[0].cells, "");
+  EXPECT_EQ(limits[1].cells, "qd=1");
+  EXPECT_EQ(limits[2].cells, "qd=1");
+  EXPECT_EQ(limits[2].metric, "p99");
+  EXPECT_EQ(limits[3].cells, "cpus=0,1");
+}
+
 TEST(CompareLimits, AreRefusedWithACure) {
   const std::vector<std::pair<const char*, const char*>> cases{
       {"iops", "no METRIC=SHARE"},       {"", "is empty"},

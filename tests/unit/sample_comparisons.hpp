@@ -72,7 +72,10 @@ inline Figure figure(double median, double cv, std::size_t n) {
     figure.values.push_back(median * (1 + 1.5 * cv * place));
   }
   if (n > 1) figure.cv = cv;
-  if (n == 1) figure.within_run_cv = cv;
+  if (n == 1) {
+    figure.within_run_cv = cv;
+    figure.within_run_r1 = 0.25;
+  }
   if (n >= 6) figure.interval = {median * (1 - cv), median * (1 + cv), 0.96875};
   return figure;
 }

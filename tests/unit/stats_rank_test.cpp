@@ -115,13 +115,18 @@ TEST(MannWhitney, CountsUpToThirtyAndApproximatesBeyond) {
   EXPECT_TRUE(last.exact);
   // 2 / C(60, 30); the count of all arrangements has no exact double.
   EXPECT_NEAR(last.p_two_sided * 118264581564861424 / 2, 1, 1e-14);
-  for (const auto& [n, m] : {std::pair(31, 3), std::pair(3, 31), std::pair(31, 31)}) {
+  for (const auto& [n, m] : {std::pair(31, 31), std::pair(20, 60), std::pair(60, 20)}) {
     const Values x = numbers(static_cast<std::size_t>(n), 0.5);
     const Values y = numbers(static_cast<std::size_t>(m));
     const RankTest test = mann_whitney(x, y);
     EXPECT_FALSE(test.exact);
     EXPECT_EQ(test.p_two_sided, mann_whitney_normal(x, y).p_two_sided);
   }
+  // Few against many are no more to count. 2 / C(34, 3), 2 / C(1003, 3).
+  EXPECT_DOUBLE_EQ(mann_whitney(numbers(31), numbers(3, 31)).p_two_sided, 2 / 5984.0);
+  EXPECT_DOUBLE_EQ(mann_whitney(numbers(3), numbers(31, 3)).p_two_sided, 2 / 5984.0);
+  EXPECT_DOUBLE_EQ(mann_whitney(numbers(3), numbers(1000, 3)).p_two_sided, 2 / 167668501.0);
+  EXPECT_TRUE(mann_whitney(numbers(31), Values{3, 3, 40}).exact);
   // The approximation is a good one where it takes over.
   const Values x = numbers(30);
   const Values y = numbers(30, 7.5);
