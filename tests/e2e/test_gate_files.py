@@ -158,7 +158,8 @@ def test_what_may_not_be_read(as_nobody, public, good):
 def through_head(binary, *words):
     """`uringbench … | head -1`: exit code and what went to stderr."""
     done = subprocess.run(["bash", "-c", '"$@" | head -1; exit "${PIPESTATUS[0]}"', "bash", binary,
-                           *map(str, words)], capture_output=True, text=True, check=False, timeout=60)
+                           *map(str, words)], capture_output=True, text=True, check=False,
+                          timeout=60)
     assert len(done.stdout.splitlines()) <= 1
     return done
 
