@@ -1,6 +1,7 @@
 #include "command/compare.hpp"
 
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -90,10 +91,11 @@ std::vector<compare::Side> sides_of(const ComparingOptions& comparing, bool gate
   return load_sides(split_sides(comparing.sides, exists), loading);
 }
 
-void check_output(const Options& options) {
+void check_output(const Options& options, const std::string& also_read) {
   const std::string& output = options.json_path;
   if (output.empty() || output == "-") return;
-  std::vector<std::string> inputs = {options.comparing.gate_file, options.comparing.expect};
+  std::vector<std::string> inputs = {options.comparing.gate_file, options.comparing.expect,
+                                     also_read};
   for (const auto& side : split_sides(options.comparing.sides, exists)) {
     inputs.insert(inputs.end(), side.files.begin(), side.files.end());
   }
@@ -138,6 +140,8 @@ int compare_results(const Options& options, Console& console) {
       compare::compare(sides_of(options.comparing, false), comparing_terms(options.comparing));
   draw(comparison, nullptr, options, console);
   if (console.failed()) return static_cast<int>(ExitCode::internal);
+  // A verdict that was asked for counts also when nobody reads the table to its end.
+  if (console.reader_left() && !options.comparing.exit_verdict) return 128 + SIGPIPE;
   if (options.comparing.exit_verdict) return static_cast<int>(compare::exit_code_of(comparison));
   return static_cast<int>(comparison.cells_compared > 0 ? ExitCode::done
                                                         : ExitCode::not_comparable);

@@ -13,7 +13,7 @@ std::vector<compare::Side> sides_of(const plan::ComparingOptions& comparing, boo
 
 /// Can the document of --json be written, and is it none of the files that are read? Throws
 /// UserError (internal, usage).
-void check_output(const plan::Options& options);
+void check_output(const plan::Options& options, const std::string& also_read = "");
 
 /// The table in the format of the options on stdout, and the document of --json. Throws what
 /// save_atomically() throws.

@@ -155,7 +155,7 @@ const std::vector<Verb>& verb_table() {
        "are joined, and so are the files between two --. The label is what stands before the =, "
        "else the one in the document, else the file's name. One document of an A/B comparison "
        "compares its arms. Takes documents of --json, fio's JSON (json, json+), and saved logs of "
-       "t/io_uring and of the classic door.",
+       "t/io_uring and of the classic door; - is standard input.",
        {"text", "md", "csv", "json", "junit"}},
       {"gate",
        kGate,

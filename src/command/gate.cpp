@@ -107,8 +107,8 @@ Rules settle(const ComparingOptions& comparing) {
 }  // namespace
 
 int gate(const Options& options, Console& console) {
-  check_output(options);
   const Rules rules = settle(options.comparing);
+  check_output(options, rules.expect_file);
   const auto comparison = compare::compare(sides_of(options.comparing, true), rules.terms);
   const auto result = compare::gate(comparison, rules.gate, rules.expected);
   draw(comparison, &result, options, console);

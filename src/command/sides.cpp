@@ -56,6 +56,20 @@ void load_each(std::vector<Loaded>& all, const result::ImportHints& hints) {
 
 bool is_absent(int error_number) { return error_number == ENOENT || error_number == ENOTDIR; }
 
+std::string hint_for(int error_number) {
+  switch (error_number) {
+    case ENOENT:
+    case ENOTDIR:
+      return "is the name right, seen from this folder?";
+    case EACCES:
+      return "ask for the right to read it, or copy it";
+    case EISDIR:
+      return "name the file in it";
+    default:
+      return "";
+  }
+}
+
 std::vector<Problem> problems_of(const Loaded& file, bool baseline) {
   try {
     std::rethrow_exception(file.failure);
@@ -67,6 +81,7 @@ std::vector<Problem> problems_of(const Loaded& file, bool baseline) {
       problem = {ExitCode::missing, file.path + ": missing baseline: there is no such file",
                  "make one: uringbench run --json " + file.path + " FILE"};
     }
+    if (problem.hint.empty()) problem.hint = hint_for(error.error_number());
     return {problem};
   }
 }
@@ -239,6 +254,8 @@ void name_sides(const std::vector<SideFiles>& given, std::vector<Side>& sides) {
 
 SideFiles split_word(const std::string& word,
                      const std::function<bool(const std::string&)>& exists) {
+  constexpr const char* kStandardInput = "/dev/stdin";
+  if (word == "-") return {std::nullopt, {kStandardInput}};
   if (exists(word)) return {std::nullopt, {word}};
   SideFiles side;
   std::string files = word;
@@ -255,6 +272,7 @@ SideFiles split_word(const std::string& word,
   for (std::size_t begin = 0; begin <= files.size();) {
     const std::size_t comma = std::min(files.find(',', begin), files.size());
     side.files.push_back(files.substr(begin, comma - begin));
+    if (side.files.back() == "-") side.files.back() = kStandardInput;
     if (side.files.back().empty()) {
       throw UserError(ExitCode::usage, fmt::format("\"{}\": a file's name is empty", word), hint);
     }
@@ -295,6 +313,13 @@ std::vector<Side> load_sides(const std::vector<SideFiles>& sides, const Loading&
   std::vector<Side> loaded = load_all(sides, loading);
   if (loaded.size() == 1 || are_parts_of_one_plan(loaded)) {
     std::vector<Side> arms = side_per_arm(loaded);
+    if (arms.size() < 2 && sides.front().files.size() > 1) {
+      throw UserError(ExitCode::usage,
+                      fmt::format("{}: all files are one side{}, with nothing to compare it with",
+                                  loading.gate ? "gate" : "compare",
+                                  sides.front().label ? ", " + *sides.front().label : ""),
+                      "give the sides different labels: base=FILE,FILE new=FILE");
+    }
     require_sides(arms, loading, sides.front().files.front());
     return arms;
   }

@@ -76,6 +76,17 @@ bool is_noisy(const Contrast& contrast) {
   return contrast.verdict == Verdict::unknown && contrast.runs_needed.value_or(0) > 0;
 }
 
+// Without figures, so that many rows can share it.
+std::string shared_reason(const Comparison& comparison, const Contrast& contrast) {
+  const double alpha = comparison.options.alpha;
+  const auto& estimate = contrast.estimate;
+  if (estimate && estimate->p_holm && estimate->p <= alpha && *estimate->p_holm > alpha) {
+    return fmt::format("alone each shows a difference, among {} it is not established",
+                       count_of(comparison.family, "test"));
+  }
+  return "runs vary too much to tell";
+}
+
 // Reasons with figures of their own in each of many rows would be a second table.
 bool too_many_reasons(const Comparison& comparison) {
   constexpr std::size_t kMost = 5;
@@ -108,7 +119,7 @@ std::vector<Remark> remarks_of(const Comparison& comparison) {
   for_each_gated(comparison, [&](const compare::CellRow& cell, const MetricRow& row,
                                  const Contrast& contrast, bool step) {
     if (!wants_a_remark(contrast.verdict)) return;
-    std::string reason = in_common && is_noisy(contrast) ? "runs vary too much to tell"
+    std::string reason = in_common && is_noisy(contrast) ? shared_reason(comparison, contrast)
                                                          : reason_words(comparison, row, contrast);
     const auto [at, is_new] =
         known.emplace(std::to_string(static_cast<int>(contrast.verdict)) + reason, open.size());

@@ -66,6 +66,13 @@ void check_schema(const Place& root) {
                                              "has no schema.name"),
                     hint);
   }
+  for (const char* other : {"uringbench.comparison", "uringbench.doctor", "uringbench.gate"}) {
+    if (name->value() != other) continue;
+    throw UserError(
+        ExitCode::not_comparable,
+        fmt::format("{}: is a document of the kind {}, not a result", root.document(), other),
+        "a result is what a measurement writes with --json");
+  }
   if (name->value() != "uringbench.result") name->refuse("\"uringbench.result\"");
   std::uint64_t version = 0;
   read(*schema, "version", version);

@@ -188,3 +188,37 @@ def test_the_words_of_a_command_line_are_those_of_the_same_run(binary, run, f1, 
         assert key == "rw" or stated[key] == value, key
     assert {"bs", "qd", "submit", "complete", "threads", "direct", "polled", "fixedbufs",
             "regfiles", "regring", "engine", "vectored", "latency"} <= imported.keys()
+
+
+def test_one_label_for_all_is_one_side(run, template, save):
+    files = [save(document, name) for document, name in zip(pair(template), ("a.json", "b.json"))]
+    result = run("compare", f"x={files[0]}", f"x={files[1]}")
+    assert result.rc == 2, result
+    assert "all files are one side, x" in result.err and "different labels" in result.err
+
+
+def test_standard_input_is_a_side(run, template, save):
+    base, new = pair(template, -0.5)
+    with open(save(new, "new.json"), encoding="utf-8") as stdin:
+        result = run("compare", save(base, "base.json"), "new=-", stdin=stdin)
+    assert result.rc == 0, result
+    assert "REGRESSED" in result.out and "/dev/stdin" in result.out
+
+
+def test_what_cannot_be_read_says_what_to_do(run, template, save, tmp_path):
+    base = save(pair(template)[0], "base.json")
+    result = run("compare", base, tmp_path / "nothing.json")
+    assert result.rc == 1, result
+    assert "ENOENT" in result.err and "is the name right" in result.err
+    result = run("compare", base, tmp_path)
+    assert result.rc == 1, result
+    assert "EISDIR" in result.err and "name the file in it" in result.err
+
+
+def test_a_comparison_is_no_result(run, template, save, tmp_path):
+    base, new = (save(document, name) for document, name in
+                 zip(pair(template), ("a.json", "b.json")))
+    assert run("compare", base, new, "--json", tmp_path / "comparison.json").rc == 0
+    result = run("compare", base, tmp_path / "comparison.json")
+    assert result.rc == 5, result
+    assert "a document of the kind uringbench.comparison, not a result" in result.err

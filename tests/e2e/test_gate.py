@@ -347,3 +347,6 @@ def test_expected_cells(run, template, two, save, tmp_path):
     rules = gate_file(tmp_path, ', "expect": "expect.json"')
     gate(run, *files, "--gate-file", rules, rc=0)
     gate(run, *files, "--gate-file", rules, "--expect", more, rc=6)
+    kept = expect.read_text()
+    result = gate(run, *files, "--gate-file", rules, "--json", expect, rc=2)
+    assert "is one of the files to read" in result.err and expect.read_text() == kept

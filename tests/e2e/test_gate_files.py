@@ -166,7 +166,7 @@ def through_head(binary, *words):
 
 @pytest.mark.plain
 @pytest.mark.parametrize("format_", ["text", "md", "csv", "json", "junit"])
-def test_a_reader_that_leaves_changes_nothing(binary, template, save, good, worse, format_):
+def test_a_reader_that_leaves_changes_no_verdict(binary, template, save, good, worse, format_):
     many = tuple(range(1, 200))
     base, new = (save(document, name) for document, name in
                  zip(pair(template, depths=many, count=6, share=1e-4), ("many.json", "more.json")))
@@ -175,7 +175,9 @@ def test_a_reader_that_leaves_changes_nothing(binary, template, save, good, wors
         assert done.returncode == rc, (words, done.stderr[-2000:])
         assert done.stderr.count("uringbench-gate: ") == 1 and f"code={rc} " in done.stderr
         assert "EPIPE" not in done.stderr
-    assert through_head(binary, "compare", base, new, "--format", format_).returncode == 0
+    # What is longer than a pipe holds meets the closed end; that is a signal, as elsewhere.
+    done = through_head(binary, "compare", base, new, "--format", format_)
+    assert done.returncode in ((141,) if format_ == "json" else (0, 141)) and not done.stderr
     assert through_head(binary, "compare", *worse, "--exit-verdict").returncode == 3
 
 

@@ -189,7 +189,10 @@ TEST(ResultReader, TheSchemaComesFirst) {
   other["schema"] = {{"name", "uringbench.doctor"}, {"version", 1}};
   EXPECT_EQ(refusal_of(other).code, kNotComparable);
   EXPECT_EQ(refusal_of(other).what,
-            "x.json: schema.name: must be \"uringbench.result\", is \"uringbench.doctor\"");
+            "x.json: is a document of the kind uringbench.doctor, not a result");
+  other["schema"]["name"] = "another";
+  EXPECT_EQ(refusal_of(other).what,
+            "x.json: schema.name: must be \"uringbench.result\", is \"another\"");
   json newer = document;
   newer["schema"]["version"] = 7;
   EXPECT_EQ(refusal_of(newer).code, kNotComparable);
