@@ -130,10 +130,21 @@ void note_order(const Comparison& comparison, std::vector<Note>& notes) {
   }
 }
 
-void note_age(const Comparison& comparison, std::vector<Note>& notes) {
-  const auto old = day_of(comparison.labels.front().last_start);
+/// The day of the youngest session of a side.
+std::optional<std::int64_t> youngest_day(const Side& side) {
+  std::optional<std::int64_t> youngest;
+  for (const Source& source : side.sources) {
+    const auto day = day_of(source.document.session.started_at);
+    if (day) youngest = std::max(youngest.value_or(*day), *day);
+  }
+  return youngest;
+}
+
+void note_age(const std::vector<Side>& sides, const Comparison& comparison,
+              std::vector<Note>& notes) {
+  const auto old = youngest_day(sides.front());
   for (std::size_t i = 1; i < comparison.labels.size(); ++i) {
-    const auto now = day_of(comparison.labels[i].first_start);
+    const auto now = youngest_day(sides[i]);
     if (!old || !now || *now - *old <= kOldDays) continue;
     notes.push_back(
         {"old-baseline",
@@ -292,7 +303,7 @@ void describe(const std::vector<Side>& sides, Comparison& comparison) {
                                                            label.name, joined(label.kernels))});
   }
   note_order(comparison, comparison.notes);
-  note_age(comparison, comparison.notes);
+  note_age(sides, comparison, comparison.notes);
   note_sessions(sides, comparison, comparison.notes);
   note_unknowns(sides, comparison, comparison.notes);
   note_zeros(comparison, comparison.notes);

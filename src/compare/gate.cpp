@@ -154,6 +154,10 @@ std::string line_of(const Comparison& comparison, const GateResult& result) {
       result.count(Outcome::regression), result.count(Outcome::inconclusive),
       result.count(Outcome::missing), result.count(Outcome::not_comparable));
   if (lenient) line += fmt::format(" without-leniency={}", static_cast<int>(result.strict_code));
+  // Whoever sees only this line must not miss that it may be about nothing.
+  for (const Note& note : comparison.notes) {
+    if (note.code == "same-session" || note.code == "old-baseline") line += " note=" + note.code;
+  }
   if (const GateRow* worst = worst_row(comparison, result)) {
     const auto& estimate =
         comparison.cells[*worst->cell].metrics[worst->metric].contrasts.front().estimate;

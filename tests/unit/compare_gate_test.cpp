@@ -229,6 +229,14 @@ TEST(Gate, SaysTheLineForScripts) {
             "uringbench-gate: PASS code=0 cells=0/1 re");
 }
 
+TEST(Gate, SaysWhenBothSidesAreOfOneSession) {
+  auto sides = cells({{100, 100}});
+  sides[1].sources[0].document.session.id = "1";
+  const auto result = gated(sides);
+  EXPECT_EQ(result.code, ExitCode::done);
+  EXPECT_NE(result.line.find(" note=same-session"), std::string::npos) << result.line;
+}
+
 TEST(Gate, ABetterResultAsksForANewBaseline) {
   const auto result = gated(cells({{100, 110}}));
   ASSERT_EQ(result.notes.size(), 1U);

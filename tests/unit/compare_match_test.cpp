@@ -282,6 +282,8 @@ TEST(CompareNotes, TellWhatAReaderMustKnow) {
   for (auto& run : sides[1].sources[0].document.cells[0].runs) {
     run.started_at = "2026-11-30T00:00:00.000Z";
   }
+  sides[0].sources[0].document.session.started_at = "2026-01-01T00:00:00.000Z";
+  sides[1].sources[0].document.session.started_at = "2026-11-30T00:00:00.000Z";
   auto comparison = compare(sides, {});
   EXPECT_TRUE(has_note(comparison, "not-interleaved"));
   EXPECT_TRUE(has_note(comparison, "old-baseline"));
