@@ -54,6 +54,7 @@ Material material_of(const Match& match, const Facts& facts, const std::vector<S
   for (std::size_t side = 0; side < sides.size(); ++side) {
     const auto& refs = match.sides[side];
     material.gathered.push_back(gather(refs));
+    material.gathered.back().nearest = match.nearest[side];
     std::vector<std::string> unlike = match.unlike[side];
     const CellRef& base = match.sides[0].front();
     for (const CellRef& ref : refs) {
@@ -77,7 +78,10 @@ Material material_of(const Match& match, const Facts& facts, const std::vector<S
 /// Why a side has nothing to compare with; empty when it has. `n`: runs with this figure.
 std::string why_missing(const Metric& metric, const Side& side, const Gathered& gathered,
                         std::size_t n, const Options& options) {
-  if (!gathered.side.present) return fmt::format("{} does not have this cell", side.label);
+  if (!gathered.side.present) {
+    return fmt::format("{} does not have this cell{}", side.label,
+                       gathered.nearest.empty() ? "" : ", but one with " + gathered.nearest);
+  }
   if (gathered.side.runs == 0) return fmt::format("{} has no runs", side.label);
   if (gathered.side.counted == 0) {
     return fmt::format("no run of {} counts: {}", side.label, joined(gathered.side.left_out));

@@ -283,6 +283,14 @@ bool only_imports_lack_it(const Fact& fact, const std::vector<Side>& sides) {
   return lacking && recorded.size() == 1;
 }
 
+bool any_imported(const std::vector<Side>& sides) {
+  return std::any_of(sides.begin(), sides.end(), [](const Side& side) {
+    return std::any_of(side.sources.begin(), side.sources.end(), [](const Source& source) {
+      return !result::imported_from(source.document).empty();
+    });
+  });
+}
+
 Difference machine_of_imports(const std::vector<Side>& sides) {
   Difference difference{Kind::warning, "machine, kernel options and queue", {}};
   for (const Side& side : sides) {
@@ -324,7 +332,14 @@ Facts compare_facts(const std::vector<Side>& sides, const Options& options,
       values.push_back(joined({of_side.begin(), of_side.end()}, " and "));
       mixed.push_back(of_side.size() > 1);
     }
-    if (stated.empty()) continue;
+    if (stated.empty()) {
+      // Of other programs' results it is not known to be the same, which is what was demanded.
+      const bool demanded = fact.strict && options.strict_environment && fact.kind == Kind::free &&
+                            varies.count(fact.varies) == 0;
+      if (!demanded || !any_imported(sides)) continue;
+      for (auto& fatal : facts.fatal_with_base) fatal.push_back(fact.what + " is not known");
+      continue;
+    }
     if (all.size() == 1) {
       if (fact.common) facts.same.push_back(fact.what + " " + *all.begin());
       continue;

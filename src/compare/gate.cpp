@@ -38,6 +38,7 @@ std::string what_is_unknown(const Comparison& comparison, const CellRow& cell) {
       unknown.push_back(difference.what + " is unknown on one side");
     }
   }
+  if (cell.words.empty()) unknown.emplace_back("no side states any setting");
   if (!cell.unstated.empty()) {
     unknown.push_back("not stated on one side: " + joined(cell.unstated));
   }

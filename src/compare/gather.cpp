@@ -21,7 +21,7 @@ bool is_cut_short(const result::Cell& cell, const Run& run) {
 /// Why a run does not count; empty when it does.
 std::string fault_of(const Run& run) {
   if (run.interrupted) return "interrupted";
-  if (run.stalled) return "stalled";
+  if (run.stalled || run.never_completed > 0) return "stalled";
   if (run.errors.count > 0) return "with I/O errors";
   if (run.short_reads > 0) return "with short reads";
   if (run.ios == 0 || run.elapsed_ns <= 0 || !(run.iops > 0)) return "without a single good I/O";

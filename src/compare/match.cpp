@@ -143,6 +143,30 @@ void match_unlike(std::vector<Match>& matches, std::size_t side, SideCells& cell
   }
 }
 
+/// A cell may be missing only because one setting is another.
+void name_nearest(std::vector<Match>& matches, std::size_t side, const SideCells& cells,
+                  const std::set<std::string>& varies) {
+  constexpr std::size_t kMostKeys = 2;
+  constexpr std::size_t kMostCells = 200;  // every pair is looked at
+  if (matches.size() > kMostCells || cells.cells.size() > kMostCells) return;
+  for (Match& match : matches) {
+    if (!match.sides[side].empty()) continue;
+    std::size_t least = kMostKeys + 1;
+    for (const SideCell& cell : cells.cells) {
+      if (cell.taken) continue;
+      const auto unlike = compare_words(match.words, cell.words, varies).unlike;
+      if (unlike.empty() || unlike.size() >= least) continue;
+      least = unlike.size();
+      std::vector<std::string> words;
+      for (const std::string& key : unlike) {
+        words.push_back(fmt::format("{} {} instead of {}", key_title(key),
+                                    *value_of(cell.words, key), *value_of(match.words, key)));
+      }
+      match.nearest[side] = joined(words);
+    }
+  }
+}
+
 std::string shown(const std::string& key, const std::string& value) {
   if (key == "rw") return value;
   if (key == "qd") return "QD" + value;
@@ -208,6 +232,7 @@ Matching match_cells(const std::vector<Side>& sides, const Options& options,
     Match match{cell.words,
                 std::vector<std::vector<CellRef>>(sides.size()),
                 std::vector<std::vector<std::string>>(sides.size()),
+                std::vector<std::string>(sides.size()),
                 {}};
     match.sides[0] = cell.refs;
     matching.cells.push_back(std::move(match));
@@ -225,6 +250,7 @@ Matching match_cells(const std::vector<Side>& sides, const Options& options,
     some = some || std::any_of(matching.cells.begin(), matching.cells.end(),
                                [&](const Match& match) { return !match.sides[side].empty(); });
     if (!some) match_unlike(matching.cells, side, cells, varies);
+    if (some) name_nearest(matching.cells, side, cells, varies);
     for (const SideCell& cell : cells.cells) {
       if (!cell.taken) {
         matching.extra.push_back(sides[side].label + ": " + cell.refs.front().cell->id);

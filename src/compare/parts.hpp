@@ -64,6 +64,8 @@ struct Match {
   /// Per side: keys that differ although the cell was taken for its counterpart, because no cell
   /// has a counterpart. Not comparable.
   std::vector<std::vector<std::string>> unlike;
+  /// Per side without this cell: what the nearest cell left over there differs in, if it is little.
+  std::vector<std::string> nearest;
   /// Keys that some side does not state.
   std::set<std::string> unstated;
 };
@@ -106,6 +108,7 @@ struct CountedRun {
 };
 struct Gathered {
   std::vector<CellRef> refs;
+  std::string nearest;  ///< Match::nearest
   CellSide side;
   std::vector<CountedRun> runs;
 };

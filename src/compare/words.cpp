@@ -81,7 +81,7 @@ bool fits_word(std::string_view part, const std::string& key, const std::string&
     return canonical_key(part.substr(0, equals)) == key &&
            fits_value(part.substr(equals + 1), key, value);
   }
-  return fits_wildcard(part, value) || fits_wildcard(part, key + value) ||
+  return fits_value(part, key, value) || fits_wildcard(part, key + value) ||
          (lower(part).starts_with(key) && fits_value(part.substr(key.size()), key, value));
 }
 

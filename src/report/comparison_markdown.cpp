@@ -171,6 +171,22 @@ std::string items(const Comparison& comparison, const compare::GateResult* gate)
 
 }  // namespace
 
+namespace {
+
+// "randread, 4k, 1 thread, …; runs a cell: base 12, new 12".
+std::string measured_words(const Comparison& comparison) {
+  std::vector<std::string> words;
+  for (const std::string& same : comparison.same) words.push_back(printable(same));
+  std::vector<std::string> runs;
+  for (std::size_t i = 0; i < comparison.labels.size(); ++i) {
+    runs.push_back(fmt::format("{} {}", label_words(comparison, i), comparison.labels[i].counted));
+  }
+  words.push_back("runs that count in each cell: " + join(runs, ", "));
+  return join(words, "; ");
+}
+
+}  // namespace
+
 std::string comparison_markdown(const Comparison& comparison, const compare::GateResult* gate) {
   std::string out;
   for (const std::size_t metric : metrics_in_full(comparison)) {
@@ -199,6 +215,9 @@ std::string comparison_markdown(const Comparison& comparison, const compare::Gat
         difference.kind == compare::Difference::Kind::declared) {
       varies.push_back(difference_words(difference));
     }
+  }
+  if (const std::string words = measured_words(comparison); !words.empty()) {
+    out += wrap("", markdown("Measured: " + words + '.'), 0);
   }
   if (!varies.empty()) out += wrap("", markdown("Varies: " + join(varies, "; ") + '.'), 0);
   const std::string to_do = items(comparison, gate);

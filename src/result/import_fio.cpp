@@ -90,6 +90,7 @@ void add_run(std::vector<FioCell>& cells, const FioJob& job, const std::string& 
       const auto duration = duration_of_fio(cell.options, option);
       if (duration) cell.known.set_asked(key, *duration);
     }
+    if (!cell.options.empty()) cell.known.set_asked("warmup_ns", std::int64_t{0});  // its default
   }
   Run run = run_of(job);
   run.index = static_cast<std::uint32_t>(cell.runs.size());
@@ -172,6 +173,10 @@ Document from_fio(std::string_view text, const std::string& name, const ImportHi
   Document document =
       imported_document(version.starts_with("fio-") ? version : "fio-" + version, text);
   document.session.started_at = started_at(root);
+  if (text.substr(0, text.find('{')).find("terminating on signal") != std::string_view::npos) {
+    document.session.interrupted = true;
+    add_warning(document, "unfinished", "fio was ended by a signal");
+  }
   const std::vector<FioJob> jobs = read_jobs(root);
   if (extract.documents > 1) {
     add_warning(document, "last-status",

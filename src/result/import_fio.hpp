@@ -40,6 +40,7 @@ struct FioEntry {
   bool is_copy_of(const FioEntry& other) const {
     return std::tie(name, group, options) == std::tie(other.name, other.group, other.options);
   }
+  std::optional<std::uint64_t> bytes = {};  ///< read
 };
 
 void take_fio_options(const std::optional<Place>& place, FioOptions& options);

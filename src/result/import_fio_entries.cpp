@@ -77,6 +77,7 @@ void take_rates(const Place& read_side, FioEntry& entry) {
   read(read_side, "runtime", runtime_ms);
   run.iops = take_amount(read_side.at("iops"), kMostPerSecond, "a rate");
   read_if_there(read_side, "short_ios", run.short_reads);
+  read(read_side, "io_bytes", entry.bytes);
   if (runtime_ms > kMostMilliseconds) read_side.at("runtime").refuse("a time in milliseconds");
   run.elapsed_ns = static_cast<std::int64_t>(runtime_ms) * kMillisecond;
   if (runtime_ms != 0) {

@@ -61,6 +61,19 @@ std::optional<Latency> merge_latencies(const std::vector<FioEntry>& copies) {
   return merged;
 }
 
+/// Reads that returned less than a block are I/Os to fio all the same: only the bytes tell.
+std::uint64_t short_reads_of(const FioJob& job, std::uint64_t ios) {
+  const std::string block = job.known.find("bs").value_or("");
+  std::uint64_t block_bytes = 0, bytes = 0;
+  std::from_chars(block.data(), block.data() + block.size(), block_bytes);
+  for (const FioEntry& copy : job.copies) {
+    if (!copy.bytes) return 0;
+    bytes += *copy.bytes;
+  }
+  if (block_bytes == 0 || bytes / block_bytes >= ios) return 0;
+  return ios - bytes / block_bytes;
+}
+
 }  // namespace
 
 std::vector<FioJob> jobs_of(std::vector<FioEntry> entries) {
@@ -139,6 +152,7 @@ Run run_of(const FioJob& job) {
     run.short_reads += copy.run.short_reads;
     run.warnings.insert(run.warnings.end(), copy.run.warnings.begin(), copy.run.warnings.end());
   }
+  run.short_reads = std::max(run.short_reads, short_reads_of(job, run.ios));
   constexpr double kMost = 1e18;
   run.cpu.user_ns = static_cast<std::int64_t>(std::min(user_ns, kMost));
   run.cpu.system_ns = static_cast<std::int64_t>(std::min(system_ns, kMost));

@@ -10,27 +10,73 @@
 namespace uringbench::result {
 namespace {
 
-/// Options that make another load of it and have no counterpart here: cells that differ in them
-/// measured different things.
-constexpr std::array kForeign = {"rate",
-                                 "rate_iops",
-                                 "rate_process",
-                                 "thinktime",
-                                 "bssplit",
-                                 "bsrange",
-                                 "force_async",
-                                 "random_distribution",
-                                 "percentage_random",
-                                 "rw_sequencer",
-                                 "zonemode",
-                                 "verify",
-                                 "hipri_percentage",
-                                 "io_submit_mode",
-                                 "nowait",
-                                 "uncached",
-                                 "flow",
-                                 "latency_target",
-                                 "iomem"};
+/// Options that are compared otherwise, or that change nothing of the load. All others make it
+/// another one: cells that differ in them measured different things.
+constexpr std::array kHarmless = {"name",
+                                  "description",
+                                  "filename",
+                                  "directory",
+                                  "rw",
+                                  "readwrite",
+                                  "bs",
+                                  "blocksize",
+                                  "kb_base",
+                                  "iodepth",
+                                  "iodepth_batch",
+                                  "iodepth_batch_submit",
+                                  "iodepth_batch_complete",
+                                  "iodepth_batch_complete_min",
+                                  "ioengine",
+                                  "numjobs",
+                                  "direct",
+                                  "buffered",
+                                  "runtime",
+                                  "timeout",
+                                  "ramp_time",
+                                  "time_based",
+                                  "group_reporting",
+                                  "new_group",
+                                  "stonewall",
+                                  "wait_for_previous",
+                                  "hipri",
+                                  "fixedbufs",
+                                  "registerfiles",
+                                  "sqthread_poll",
+                                  "sqthread_poll_cpu",
+                                  "randseed",
+                                  "randrepeat",
+                                  "allrandrepeat",
+                                  "randommap",
+                                  "readonly",
+                                  "thread",
+                                  "percentile_list",
+                                  "clat_percentiles",
+                                  "lat_percentiles",
+                                  "slat_percentiles",
+                                  "significant_figures",
+                                  "status_interval",
+                                  "write_bw_log",
+                                  "write_lat_log",
+                                  "write_iops_log",
+                                  "write_hist_log",
+                                  "log_avg_msec",
+                                  "log_unix_epoch",
+                                  "per_job_logs",
+                                  "eta",
+                                  "minimal",
+                                  "output",
+                                  "output-format",
+                                  "unit_base",
+                                  "fallocate",
+                                  "create_serialize",
+                                  "create_on_open",
+                                  "exitall",
+                                  "continue_on_error",
+                                  "exec_prerun",
+                                  "exec_postrun",
+                                  "startdelay",
+                                  "error_dump",
+                                  "loops"};
 
 struct TimeUnit {
   std::array<const char*, 4> names;
@@ -137,9 +183,9 @@ KnownSettings settings_of_fio(const FioOptions& options) {
   const bool is_direct = direct ? *direct != "0" : buffered && *buffered == "0";
   known.set("direct", is_direct ? "1" : "0");
   if (const auto files = files_of_fio(options); !files.empty()) known.set("targets", files.size());
-  for (const char* name : kForeign) {
-    const std::string* value = find(options, name);
-    if (value) known.set_foreign(std::string("fio_") + name, *value);
+  for (const auto& [name, value] : options) {
+    const bool harmless = std::find(kHarmless.begin(), kHarmless.end(), name) != kHarmless.end();
+    if (!harmless) known.set_foreign("fio_" + name, value);
   }
   return known;
 }

@@ -24,6 +24,7 @@ struct Invocation {
   ErrorTally errors;
   std::uint64_t short_reads = 0;
   bool stalled = false, interrupted = false;
+  bool ended = false;  ///< says so itself
 };
 
 /// Without colours, and without what a carriage return wrote over.
@@ -183,6 +184,7 @@ Log read_log(std::string_view text) {
       log.invocations.emplace_back();
     }
     Invocation& run = log.invocations.back();
+    run.ended |= line.starts_with("Exiting on ") || line.starts_with("Maximum IOPS=");
     if (header) {
       take_header(line, run);
     } else if (rate) {
@@ -246,6 +248,14 @@ Document from_log(std::string_view text, const std::string& name, const ImportHi
                     name + ": is neither a result of uringbench or fio nor a log of t/io_uring",
                     "name the file that --json wrote, fio's JSON, or a saved log");
   }
+  const auto before = log.invocations.size();
+  const bool begun_only = std::any_of(
+      log.invocations.begin(), log.invocations.end(),
+      [](const Invocation& run) { return run.rates.empty() && !run.submitters.empty(); });
+  const auto cut_off =
+      std::count_if(log.invocations.begin(), log.invocations.end(), [](const Invocation& run) {
+        return !run.rates.empty() && !run.submitters.empty() && !run.ended;
+      });
   std::erase_if(log.invocations, [](const Invocation& run) { return run.rates.empty(); });
   if (log.invocations.empty()) {
     throw UserError(ExitCode::not_comparable,
@@ -253,6 +263,18 @@ Document from_log(std::string_view text, const std::string& name, const ImportHi
                     "its last line is " + quoted(log.last_line) + "; measure again, and longer");
   }
   Document document = imported_document("t/io_uring", text);
+  if (begun_only || cut_off > 0) {
+    // What is there is good, but not all is there that was meant to be.
+    document.session.interrupted = true;
+    document.findings.push_back(
+        {"warning", "unfinished",
+         begun_only ? fmt::format("{} of {} invocations in the log have no IOPS: they failed",
+                                  before - log.invocations.size(), before)
+                    : fmt::format("{} of {} invocations in the log do not end: they were killed, "
+                                  "or the log is cut off",
+                                  cut_off, before),
+         "measure again, with -r for an end"});
+  }
   std::vector<KnownSettings> cells;
   std::size_t lines = 0;
   for (Invocation& invocation : log.invocations) {

@@ -108,6 +108,7 @@ TEST(Gate, OneFailedRunSpoilsItsCell) {
       [](result::Document& d) { d.cells[0].runs[0].errors.count = 1; },
       [](result::Document& d) { d.cells[0].runs[0].short_reads = 1; },
       [](result::Document& d) { d.cells[0].runs[0].stalled = true; },
+      [](result::Document& d) { d.cells[0].runs[0].never_completed = 3; },
       [](result::Document& d) { d.cells[0].runs[0].interrupted = true; },
       [](result::Document& d) { d.cells[0].runs[0].iops = 0; },
       [](result::Document& d) { d.cells[0].runs[0].ios = 0; },
@@ -169,6 +170,8 @@ TEST(Gate, BlocksWithoutAPartnerAreMissing) {
 TEST(Gate, SettingsThatOneSideDoesNotStateAreNotEqual) {
   auto sides = cells({{100, 100}});
   sides[1].sources[0].document.cells[0].id = "randread bs=4096";
+  EXPECT_EQ(gated(sides).code, ExitCode::not_comparable);
+  for (auto& side : sides) side.sources[0].document.cells[0].id = "";
   EXPECT_EQ(gated(sides).code, ExitCode::not_comparable);
   sides = cells({{100, 100}});
   sides[1].sources[0].document.cells[0].id += " newkey=3";

@@ -50,12 +50,20 @@ TEST(CompareMatch, AMissingCellIsMissingAndAnExtraOneIsTold) {
       compare(sides_of({cell_of(1, few), cell_of(4, few)}, {cell_of(4, few), cell_of(8, few)}), {});
   ASSERT_EQ(comparison.cells.size(), 2U);
   EXPECT_EQ(only_contrast(comparison).verdict, Verdict::missing);
-  EXPECT_EQ(only_contrast(comparison).reason, "new does not have this cell");
+  EXPECT_TRUE(only_contrast(comparison).reason.starts_with("new does not have this cell"));
   ASSERT_EQ(comparison.extra_cells.size(), 1U);
   EXPECT_TRUE(has_note(comparison, "extra-cells"));
   ASSERT_FALSE(comparison.geomeans.empty());
   EXPECT_EQ(comparison.geomeans[0].cells, 1U);
   EXPECT_EQ(comparison.geomeans[0].of, 2U);
+}
+
+TEST(CompareMatch, AMissingCellNamesItsNearest) {
+  const auto few = around(100, 6);
+  const auto comparison =
+      compare(sides_of({cell_of(1, few), cell_of(4, few)}, {cell_of(1, few), cell_of(8, few)}), {});
+  EXPECT_EQ(comparison.cells[1].metrics[0].contrasts[0].reason,
+            "new does not have this cell, but one with depth 8 instead of 4");
 }
 
 TEST(CompareMatch, OtherSettingsAreNamed) {
@@ -401,6 +409,20 @@ TEST(CompareFacts, WhatImportsLackIsToldOnce) {
   const auto told = std::count_if(comparison.notes.begin(), comparison.notes.end(),
                                   [](const Note& note) { return note.code == "x"; });
   EXPECT_EQ(told, 1);
+}
+
+TEST(CompareFacts, StrictMeansKnown) {
+  auto sides = two(around(100e3, 6), around(100e3, 6));
+  for (auto& side : sides) {
+    side.sources[0].document.tool = {"fio-3.33", "", "", "", ""};
+    side.sources[0].document.identity = {};
+  }
+  EXPECT_EQ(only_contrast(compare(sides, {})).verdict, Verdict::same);
+  Options options;
+  options.strict_environment = true;
+  EXPECT_EQ(only_contrast(compare(sides, options)).verdict, Verdict::not_comparable);
+  options.varies = {"kernel"};
+  EXPECT_EQ(only_contrast(compare(sides, options)).verdict, Verdict::same);
 }
 
 TEST(CompareGeomean, IsOverMatchedCellsOnly) {

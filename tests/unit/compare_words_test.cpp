@@ -28,10 +28,26 @@ TEST(CompareWords, AreKeysAndValues) {
 
 TEST(CompareWords, PatternsFit) {
   const Words words = words_of("randread bs=4096 qd=32 engine=io_uring queue=scheduler:none");
-  for (const char* pattern :
-       {"qd=32", "depth=32", "qd32", "*/qd32", "randread", "rand*", "randread/qd32", "bs=4k",
-        "block-size=4096", "qd=(1|4|32)", "qd=3?", "rw=randread qd=*", "engine=io_*", "bs4k", "*",
-        "queue=scheduler:none", "batch-submit=*"}) {
+  for (const char* pattern : {"qd=32",
+                              "depth=32",
+                              "qd32",
+                              "*/qd32",
+                              "randread",
+                              "rand*",
+                              "randread/qd32",
+                              "bs=4k",
+                              "block-size=4096",
+                              "4k",
+                              "randread/4k/QD32",
+                              "4K",
+                              "qd=(1|4|32)",
+                              "qd=3?",
+                              "rw=randread qd=*",
+                              "engine=io_*",
+                              "bs4k",
+                              "*",
+                              "queue=scheduler:none",
+                              "batch-submit=*"}) {
     const bool expected = std::string(pattern) != "batch-submit=*";  // is not stated
     EXPECT_EQ(fits(pattern, words), expected) << pattern;
   }

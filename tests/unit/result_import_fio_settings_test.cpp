@@ -71,7 +71,25 @@ TEST_F(ResultImportFioSettings, OptionsBecomeSettings) {
   const std::string other =
       id_with({{"numjobs", "2"}, {"bssplit", "4k/50:8k/50"}, {"rate_iops", "1000 "}});
   EXPECT_EQ(other.find(" bs="), std::string::npos);
-  EXPECT_TRUE(other.ends_with(" fio_rate_iops=1000_ fio_bssplit=4k/50:8k/50")) << other;
+  EXPECT_TRUE(other.ends_with(" fio_bssplit=4k/50:8k/50 fio_rate_iops=1000_")) << other;
+}
+
+TEST_F(ResultImportFioSettings, WhatChangesTheLoadIsPartOfTheCell) {
+  for (const char* option : {"size", "offset", "io_size", "iodepth_low", "cpus_allowed", "nrfiles",
+                             "mem", "prioclass", "norandommap", "an_option_of_tomorrow"}) {
+    const std::string id = id_with({{"numjobs", "2"}, {option, "1"}});
+    EXPECT_NE(id.find(std::string(" fio_") + option + "=1"), std::string::npos) << id;
+  }
+  EXPECT_EQ(id_with({{"numjobs", "2"}, {"randseed", "1"}}), id_with({{"numjobs", "2"}}));
+}
+
+TEST_F(ResultImportFioSettings, NoRampTimeIsNoWarmUp) {
+  ordered_json json = fixture("fio-3.33-group.json");
+  json["jobs"][0]["job options"].erase("ramp_time");
+  EXPECT_EQ(*only_cell(json).asked.find("warmup_ns"), Settings::Value(std::int64_t{0}));
+  json["jobs"][0]["job options"]["ramp_time"] = "10";
+  EXPECT_EQ(*only_cell(json).asked.find("warmup_ns"),
+            Settings::Value(std::int64_t{10'000'000'000}));
 }
 
 TEST_F(ResultImportFioSettings, DurationsInAllUnits) {

@@ -140,6 +140,22 @@ TEST_F(ResultImportFio, GroupReportingIsOneRun) {
   EXPECT_NEAR(*only_cell(json).runs.at(0).cpu.per_io_ns, per_io_ns, per_io_ns * 0.01);
 }
 
+TEST_F(ResultImportFio, ShortReadsAreSeenByTheBytes) {
+  ordered_json json = fixture("fio-3.33-group.json");
+  EXPECT_EQ(only_cell(json).runs.at(0).short_reads, 0U);
+  ordered_json& reads = json["jobs"][0]["read"];
+  reads["io_bytes"] = reads["io_bytes"].get<std::uint64_t>() - 4096;
+  EXPECT_EQ(only_cell(json).runs.at(0).short_reads, 1U);
+}
+
+TEST_F(ResultImportFio, ASignalInterruptsIt) {
+  const std::string text = file_text(import_fixture("fio-3.33-group.json"));
+  EXPECT_FALSE(import(text).session.interrupted);
+  const Document document = import("\nfio: terminating on signal 2\n" + text);
+  EXPECT_TRUE(document.session.interrupted);
+  EXPECT_NE(finding_of(document, "unfinished"), nullptr);
+}
+
 TEST_F(ResultImportFio, GroupsOfDifferentJobsAreLeftOut) {
   const char* kWhy =
       "job group is left out: group_reporting added the figures of different jobs up";

@@ -93,6 +93,21 @@ TEST_F(ResultImportLog, SeveralInvocationsAreRuns) {
   EXPECT_EQ(import(std::string(kHeader) + one).cells.at(0).id, kHeaderId);
 }
 
+TEST_F(ResultImportLog, WhatFailedOrWasCutOffIsUnfinished) {
+  const std::string one = file_text(import_fixture("t-io_uring.log"));
+  EXPECT_FALSE(import(one + one).session.interrupted);
+  const Document failed = import(one + std::string(kHeader) + "ring setup failed\n");
+  EXPECT_TRUE(failed.session.interrupted);
+  EXPECT_EQ(failed.cells.at(0).runs.size(), 1U);
+  EXPECT_EQ(finding_of(failed, "unfinished")->message,
+            "1 of 2 invocations in the log have no IOPS: they failed");
+  const Document killed = import(one + one.substr(0, one.find("Exiting")));
+  EXPECT_TRUE(killed.session.interrupted);
+  EXPECT_EQ(killed.cells.at(0).runs.size(), 2U) << "what it says is good";
+  // Nothing but the lines, as they are copied into a mail.
+  EXPECT_FALSE(import("IOPS=126.24K, BW=493MiB/s, IOS/call=32/31\n").session.interrupted);
+}
+
 TEST_F(ResultImportLog, ColoursCarriageReturnsAndOtherLines) {
   const std::string plain = file_text(import_fixture("t-io_uring.log"));
   std::string spoilt = "2 warnings\n";
