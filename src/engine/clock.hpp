@@ -57,4 +57,31 @@ struct CounterClock {
   }
 };
 
+/// Both clocks at one moment: of several readings the one that took the shortest time, since a
+/// thread may lose its CPU between the two.
+struct ClockPair {
+  std::int64_t monotonic_ns = 0;
+  std::uint64_t ticks = 0;
+
+  static ClockPair read() noexcept {
+    ClockPair best;
+    std::uint64_t least = UINT64_MAX;
+    for (int attempt = 0; attempt < 8; ++attempt) {
+      const std::uint64_t before = CounterClock::ticks();
+      const std::int64_t now = engine::monotonic_ns();
+      const std::uint64_t took = CounterClock::ticks() - before;
+      if (took >= least) continue;
+      least = took;
+      best = {now, before + took / 2};
+    }
+    return best;
+  }
+  /// Ticks per second from this moment to a later one; 1e9 when they are the same.
+  double rate_until(const ClockPair& later) const noexcept {
+    if (later.monotonic_ns <= monotonic_ns) return 1e9;
+    return static_cast<double>(later.ticks - ticks) * 1e9 /
+           static_cast<double>(later.monotonic_ns - monotonic_ns);
+  }
+};
+
 }  // namespace uringbench::engine

@@ -137,11 +137,9 @@ void Session::collect() {
 
 void Session::collect_latency_and_depth() {
   Measurement& m = result_;
-  const double ticks_per_ns =
-      !plan_.latency || !CounterClock::usable()
-          ? 1.0
-          : static_cast<double>(CounterClock::ticks() - begin_ticks_) /
-                static_cast<double>(std::max<std::int64_t>(monotonic_ns() - window_flipped_ns_, 1));
+  const double ticks_per_ns = !plan_.latency || !CounterClock::usable()
+                                  ? 1.0
+                                  : begin_clocks_.rate_until(ClockPair::read()) / 1e9;
   double area_ticks = 0;  // requests × ticks
   std::uint64_t begin_ticks = UINT64_MAX;
   std::uint64_t end_ticks = 0;

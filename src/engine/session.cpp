@@ -342,7 +342,7 @@ Measurement Session::run() {
     result_.began = true;
     getrusage(RUSAGE_SELF, &begin_usage_);
     begin_stamps_ = stamp_pollers();
-    begin_ticks_ = CounterClock::ticks();
+    begin_clocks_ = ClockPair::read();
     window_flipped_ns_ = monotonic_ns();
     progress_.clear();
     plan_.warmup_ns > 0 ? command(Phase::measure) : start(Phase::measure);
@@ -369,12 +369,10 @@ Measurement measure(const plan::RunPlan& plan, const std::vector<machine::OpenTa
 
 double calibrate_tick_rate(std::int64_t for_nanoseconds) {
   if (!CounterClock::usable()) return 1e9;
-  const std::int64_t begin_ns = monotonic_ns();
-  const std::uint64_t begin = CounterClock::ticks();
-  while (monotonic_ns() - begin_ns < for_nanoseconds) {
+  const ClockPair begin = ClockPair::read();
+  while (monotonic_ns() - begin.monotonic_ns < for_nanoseconds) {
   }
-  const std::uint64_t ticks = CounterClock::ticks() - begin;
-  return static_cast<double>(ticks) * 1e9 / static_cast<double>(monotonic_ns() - begin_ns);
+  return begin.rate_until(ClockPair::read());
 }
 
 }  // namespace uringbench::engine

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "engine/clock.hpp"
 #include "engine/engine.hpp"
 #include "engine/measuring_thread.hpp"
 #include "engine/pollers.hpp"
@@ -68,7 +69,7 @@ class Session {
   std::int64_t stop_flipped_ns_ = 0;
   std::int64_t last_homecoming_ns_ = 0;  // when a request last came back after the stop
   std::uint64_t drained_ = 0;
-  std::uint64_t begin_ticks_ = 0;
+  ClockPair begin_clocks_;
   rusage begin_usage_{}, end_usage_{};
   std::vector<PollerStamp> first_stamps_, begin_stamps_, end_stamps_;
   Counts last_counts_;
