@@ -129,7 +129,8 @@ class QueueFixture : public ::testing::Test {
     EXPECT_EQ(::waitpid(pid, nullptr, 0), pid);
   }
 
-  TemporaryFolder folder_;
+  // In /tmp, which everybody can reach: one test is another user.
+  TemporaryFolder folder_{std::filesystem::temp_directory_path().string()};
   std::size_t descriptors_before_ = 0;
 };
 
