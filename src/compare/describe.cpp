@@ -54,11 +54,7 @@ Label label_of(const Side& side) {
 std::string word_for(const std::string& key, const std::string& value) {
   const bool on = value == "1";
   if (key == "rw") return value;
-  if (key == "bs") {
-    const bool number = !value.empty() && value.size() < 16 &&
-                        value.find_first_not_of("0123456789") == std::string::npos;
-    return number ? base::format_size(std::stoull(value)) : value;
-  }
+  if (key == "bs") return is_number(value) ? base::format_size(std::stoull(value)) : value;
   if (key == "qd") return "QD" + value;
   if (key == "threads") return value + (on ? " thread" : " threads");
   if (key == "engine") return value;

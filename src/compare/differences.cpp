@@ -283,21 +283,16 @@ bool only_imports_lack_it(const Fact& fact, const std::vector<Side>& sides) {
   return lacking && recorded.size() == 1;
 }
 
-bool any_imported(const std::vector<Side>& sides) {
-  return std::any_of(sides.begin(), sides.end(), [](const Side& side) {
-    return std::any_of(side.sources.begin(), side.sources.end(), [](const Source& source) {
-      return !result::imported_from(source.document).empty();
-    });
+bool is_imported(const Side& side) {
+  return std::any_of(side.sources.begin(), side.sources.end(), [](const Source& source) {
+    return !result::imported_from(source.document).empty();
   });
 }
 
 Difference machine_of_imports(const std::vector<Side>& sides) {
   Difference difference{Kind::warning, "machine, kernel options and queue", {}};
   for (const Side& side : sides) {
-    const bool imported = std::any_of(
-        side.sources.begin(), side.sources.end(),
-        [](const Source& source) { return !result::imported_from(source.document).empty(); });
-    difference.values.push_back(imported ? kUnknown : "recorded");
+    difference.values.push_back(is_imported(side) ? kUnknown : "recorded");
   }
   return difference;
 }
@@ -336,7 +331,7 @@ Facts compare_facts(const std::vector<Side>& sides, const Options& options,
       // Of other programs' results it is not known to be the same, which is what was demanded.
       const bool demanded = fact.strict && options.strict_environment && fact.kind == Kind::free &&
                             varies.count(fact.varies) == 0;
-      if (!demanded || !any_imported(sides)) continue;
+      if (!demanded || std::none_of(sides.begin(), sides.end(), is_imported)) continue;
       for (auto& fatal : facts.fatal_with_base) fatal.push_back(fact.what + " is not known");
       continue;
     }

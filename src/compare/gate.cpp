@@ -80,8 +80,7 @@ void decide(const Comparison& comparison, const Metric& metric, const CellRow& c
     return conclude_with(Outcome::passed,
                          fmt::format("{}: no more than {} worse", words, percent(row.margin)));
   }
-  const double worse =
-      metric.direction == Direction::higher_is_better ? -estimate.change : estimate.change;
+  const double worse = worse_by(metric, estimate.change);
   if (is_established(estimate, comparison.options.alpha) && worse > row.margin) {
     return conclude_with(Outcome::regression,
                          fmt::format("{}: worse than {}, p {:.2g}", words, percent(row.margin),
@@ -107,8 +106,7 @@ void note_stale(const Comparison& comparison, const GateRow& row, std::vector<No
   const CellRow& cell = comparison.cells[*row.cell];
   const Contrast& contrast = cell.metrics[row.metric].contrasts.front();
   if (!contrast.estimate) return;
-  const bool higher = comparison.metrics[row.metric].direction == Direction::higher_is_better;
-  const double better = higher ? contrast.estimate->change : -contrast.estimate->change;
+  const double better = -worse_by(comparison.metrics[row.metric], contrast.estimate->change);
   const bool established = is_established(*contrast.estimate, comparison.options.alpha);
   if (!established || better <= row.margin) return;
   notes.push_back({"stale-baseline",
@@ -133,8 +131,7 @@ const GateRow* worst_row(const Comparison& comparison, const GateResult& result)
     if (!row.cell) continue;
     const Contrast& contrast = comparison.cells[*row.cell].metrics[row.metric].contrasts.front();
     if (!contrast.estimate) continue;
-    const bool higher = comparison.metrics[row.metric].direction == Direction::higher_is_better;
-    const double worse = higher ? -contrast.estimate->change : contrast.estimate->change;
+    const double worse = worse_by(comparison.metrics[row.metric], contrast.estimate->change);
     if (worst != nullptr && worse <= most) continue;
     worst = &row;
     most = worse;

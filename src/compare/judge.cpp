@@ -52,11 +52,6 @@ std::string runs_of_design(std::size_t n, bool paired) {
   return paired ? count_of(n, "block") : count_of(n, "run") + " a side";
 }
 
-/// By how much worse, as a fraction: the sign of good and bad.
-double worse_by(const Metric& metric, double change) {
-  return metric.direction == Direction::higher_is_better ? -change : change;
-}
-
 /// What it takes to turn an UNKNOWN into an answer, and the sentence that says so.
 void explain_unknown(double min_effect, const std::vector<Figure>& figures, double alpha,
                      Contrast& contrast) {
@@ -97,6 +92,10 @@ void say_insufficient(std::size_t family, double alpha, Contrast& contrast) {
 }
 
 }  // namespace
+
+double worse_by(const Metric& metric, double change) {
+  return metric.direction == Direction::higher_is_better ? -change : change;
+}
 
 std::pair<std::optional<std::size_t>, std::string> runs_that_answer(std::size_t n,
                                                                     std::size_t needed,

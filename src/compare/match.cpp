@@ -170,10 +170,8 @@ void name_nearest(std::vector<Match>& matches, std::size_t side, const SideCells
 std::string shown(const std::string& key, const std::string& value) {
   if (key == "rw") return value;
   if (key == "qd") return "QD" + value;
-  const bool number = !value.empty() && value.size() < 16 &&
-                      value.find_first_not_of("0123456789") == std::string::npos;
-  if (key == "bs" && number) return base::format_size(std::stoull(value));
-  if (key == "threads" && number) return value + (value == "1" ? " thread" : " threads");
+  if (key == "bs" && is_number(value)) return base::format_size(std::stoull(value));
+  if (key == "threads" && is_number(value)) return value + (value == "1" ? " thread" : " threads");
   return key + '=' + value;
 }
 

@@ -30,6 +30,9 @@ std::string key_title(const std::string& name);
 /// "5000000000" of "runtime_ns" and the like, for people.
 std::string setting_text(const result::Settings::Value& value);
 
+/// Digits only, and few enough for 64 bits.
+bool is_number(const std::string& text);
+
 /// Text compared with its numbers as numbers: "QD4" before "QD32".
 bool natural_less(std::string_view a, std::string_view b);
 
@@ -129,6 +132,8 @@ std::optional<Estimate> estimate(const Metric& metric, const Gathered& from, con
 /// Verdicts of one family, after Holm when it is one (`family` > 0).
 void conclude(const Metric& metric, double min_effect, bool tail_thin, std::size_t family,
               const Options& options, const std::vector<Figure>& figures, Contrast& contrast);
+/// By how much worse a change is, as a fraction: the sign of good and bad.
+double worse_by(const Metric& metric, double change);
 /// The test says so and so does the interval: with ties, and few runs, one may without the other.
 bool is_established(const Estimate& estimate, double alpha);
 /// How many runs a side (or blocks) an answer takes, and the words for it; no number where there is

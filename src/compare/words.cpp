@@ -68,11 +68,8 @@ std::vector<std::string> alternatives(std::string_view part) {
 /// Values are written "4096" in a cell and "4k" by people.
 bool fits_value(std::string_view pattern, const std::string& key, const std::string& value) {
   if (fits_wildcard(pattern, value)) return true;
-  if (key != "bs") return false;
-  const bool number =
-      !value.empty() && value.size() < 16 &&
-      std::all_of(value.begin(), value.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
-  return number && fits_wildcard(pattern, base::format_size(std::stoull(value)));
+  return key == "bs" && is_number(value) &&
+         fits_wildcard(pattern, base::format_size(std::stoull(value)));
 }
 
 bool fits_word(std::string_view part, const std::string& key, const std::string& value) {
@@ -242,6 +239,11 @@ std::string setting_text(const result::Settings::Value& value) {
     }
   } as_text;
   return std::visit(as_text, value);
+}
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.size() < 16 &&
+         text.find_first_not_of("0123456789") == std::string::npos;
 }
 
 bool natural_less(std::string_view a, std::string_view b) {
